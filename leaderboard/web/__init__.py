@@ -1,0 +1,1 @@
+"""HTML and JSON over the ledger and the standings."""
