@@ -51,8 +51,8 @@ LAUNCHER_SOCKET = CONFIG.get("launcher_socket", str(STATE / "run" / "launcher" /
 
 def _secret(name: str) -> str:
     """The text of one of our own secret files; empty where this identity has none by the table."""
-    owner = IDENTITY == "owner" and name == "database.password"
-    if not owner and (IDENTITY == "none" or name not in IDENTITIES[IDENTITY].secrets()):
+    own = IDENTITIES[IDENTITY].secrets() if IDENTITY in IDENTITIES else {"database.password"}
+    if IDENTITY == "none" or name not in own:
         return ""
     path = SECRETS / name
     try:

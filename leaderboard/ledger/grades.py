@@ -53,3 +53,10 @@ def record(claim: Claim, result: Result) -> None:
             scorecard=result.grade["scorecard_digest"], grader=result.grade["grader_digest"],
             verdicts=result.grade["verdicts_digest"],
         )  # fmt: skip
+
+
+def oldest_sealed() -> uuid.UUID | None:
+    """The sealed run that has waited longest and may be graded now."""
+    ready = Q(not_before=None) | Q(not_before__lte=Now())
+    rows = Run.objects.filter(ready, state=State.SEALED).order_by("sealed_at", "pk")
+    return rows.values_list("pk", flat=True).first()

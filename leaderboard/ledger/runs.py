@@ -192,3 +192,10 @@ def request_cancel(run_id: uuid.UUID, user_id: uuid.UUID) -> State:
 def _refund(run_id: uuid.UUID, reason: str) -> None:
     submission_id = Run.objects.values_list("submission_id", flat=True).get(pk=run_id)
     quota.refund(submission_id, reason)
+
+
+def oldest_queued() -> uuid.UUID | None:
+    """The run that has waited longest and may be taken now."""
+    ready = Q(not_before=None) | Q(not_before__lte=Now())
+    rows = Run.objects.filter(ready, state=State.QUEUED, cancel_requested_at=None).order_by("queued_at", "pk")
+    return rows.values_list("pk", flat=True).first()

@@ -5,7 +5,7 @@ The database's own time decides, so that hosts with drifting clocks agree.
 
 from __future__ import annotations
 
-import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -30,7 +30,30 @@ class Sweep:
     hinted: int
 
 
-def sweep() -> Sweep:
+class Pacer:
+    """Remembers which hints were given, so that rows that wait long are not hinted at every sweep.
+
+    A row's first hint was sent when its transaction committed; ours come ``first`` seconds later and then at doubling
+    intervals. Kept in memory: a clock that starts anew hints once too often, which is harmless.
+    """
+
+    def __init__(self, first: float = 5.0, longest: float = 600.0) -> None:
+        self._first, self._longest = first, longest
+        self._due: dict[tuple[str, object, object], tuple[float, float]] = {}
+
+    def due(self, keys: Sequence[tuple[str, object, object]], now: float) -> list[tuple[str, object, object]]:
+        """Those of ``keys`` whose time has come. Keys that are no longer named are forgotten."""
+        fresh = {key: self._due.get(key, (now + self._first, self._first)) for key in keys}
+        ready = [key for key, (at, _) in fresh.items() if at <= now]
+        for key in ready:
+            wait = min(fresh[key][1] * 2, self._longest)
+            fresh[key] = (now + wait, wait)
+        self._due = fresh
+        return ready
+
+
+def sweep(pacer: Pacer, now: float) -> Sweep:
+    """One round. ``now`` is a monotonic clock in seconds and paces hints only."""
     returned = ended = 0
     for run in Run.objects.filter(state__in=[State.RUNNING, State.GRADING], lease_until__lt=Now()):
         try:
@@ -38,7 +61,10 @@ def sweep() -> Sweep:
         except Stale:
             continue  # its worker finished or another clock was quicker
         returned, ended = returned + (not final), ended + final
-    return Sweep(returned, ended, _hint_again())
+    ready = pacer.due(_waiting(), now)
+    for queue, row_id, _ in ready:
+        hints.send(queue, row_id)  # type: ignore[arg-type]  # the keys hold row ids
+    return Sweep(returned, ended, len(ready))
 
 
 def _give_back(run: Run) -> bool:
@@ -60,17 +86,14 @@ def _give_back(run: Run) -> bool:
         return False
 
 
-def _hint_again() -> int:
-    """Lost messages: say again what waits. A hint too many is harmless; the claim decides."""
+def _waiting() -> list[tuple[str, object, object]]:
+    """(queue, row, what makes its waiting new): rows that a worker could take now, the oldest hundred of each kind."""
     ready = Q(not_before=None) | Q(not_before__lte=Now())
-    count = 0
+    keys: list[tuple[str, object, object]] = []
     for state, queue in ((State.QUEUED, "runner"), (State.SEALED, "grader")):
-        for run_id in Run.objects.filter(ready, state=state).order_by("queued_at").values_list("pk", flat=True)[:100]:
-            hints.send(queue, run_id)
-            count += 1
-    stuck = Q(checking_until=None) | Q(checking_until__lt=Now())
-    old = Upload.objects.filter(stuck, state="checking", closed_at__lt=Now() - dt.timedelta(seconds=5))
-    for upload_id in old.values_list("pk", flat=True)[:100]:
-        hints.send("web", upload_id)
-        count += 1
-    return count
+        rows = Run.objects.filter(ready, state=state).order_by("queued_at").values_list("pk", "fence")
+        keys += [(queue, row_id, fence) for row_id, fence in rows[:100]]
+    free = Q(checking_until=None) | Q(checking_until__lt=Now())
+    uploads = Upload.objects.filter(free, state=Upload.State.CHECKING).order_by("closed_at")
+    keys += [("web", row_id, until) for row_id, until in uploads.values_list("pk", "checking_until")[:100]]
+    return keys
