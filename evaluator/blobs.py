@@ -125,7 +125,7 @@ class Blobs:
             _check(file, digest)
 
     @contextmanager
-    def _open(self, digest: str) -> Iterator[BinaryIO]:
+    def _open(self, digest: str) -> Iterator[io.BufferedReader]:
         name = _hex(digest)
         try:
             with _folder(self.folder) as root, _folder(name[:2], within=root) as parent:
@@ -159,7 +159,7 @@ def _hex(digest: str) -> str:
     return match[1]
 
 
-def _check(file: BinaryIO, digest: str) -> None:
+def _check(file: io.BufferedReader, digest: str) -> None:
     if hashlib.file_digest(file, "sha256").hexdigest() != _hex(digest):
         raise IntegrityError(f"{digest}: the stored bytes have another digest")
 

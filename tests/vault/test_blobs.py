@@ -81,7 +81,9 @@ def test_a_file_that_changes_while_it_is_read_is_refused(store: blobs.Blobs) -> 
         list(pieces)
 
 
-@pytest.mark.parametrize("name", ["", "sha256:", ABSENT.upper(), ABSENT + "0", "../../../etc/passwd", "sha256:" + "../" * 21 + "x"])
+@pytest.mark.parametrize(
+    "name", ["", "sha256:", ABSENT.upper(), ABSENT + "0", "../../../etc/passwd", "sha256:" + "../" * 21 + "x"]
+)
 def test_only_a_digest_becomes_a_name(store: blobs.Blobs, name: str) -> None:
     for ask in (store.get, store.path, store.has):
         with pytest.raises(Misuse):

@@ -1,0 +1,46 @@
+"""Whole items, question and answer together: a file as a curator sent it, and the record of a release.
+
+Only who may read prompts *and* answers may read these: curator and auditor. The web process seals an uploaded file
+here the moment it has it and can't open it again. The record of a release keeps what no other pack does: the
+curator's own ids, reference solutions, the reserve, and the key from which order and group names were drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from evaluator.vault import jsonl, sealing
+from evaluator.vault.keyring import Keyring
+
+READERS = ("curator", "auditor")
+
+FORM = jsonl.Form(
+    "heldout.items/1",
+    frozenset({"index", "position", "uuid", "group", "item"}),
+)
+
+LARGEST_UPLOAD = 256 << 20
+"""Bytes of an uploaded file at most."""
+
+
+def seal_upload(data: bytes, keyring: Keyring) -> sealing.Sealed:
+    """A task file exactly as it came. Nothing of it has been read yet."""
+    return sealing.seal(data, READERS, keyring)
+
+
+def unseal_upload(ref: sealing.PackRef, data: bytes, keyring: Keyring) -> bytes:
+    return sealing.unseal(ref, data, keyring, limit=LARGEST_UPLOAD)
+
+
+def seal(release: str, key: bytes, items: Iterable[jsonl.Record], keyring: Keyring) -> sealing.Sealed:
+    """``items``: ``{"index", "position", "uuid", "group", "item"}``.
+
+    ``index`` counts the curator's file; ``position`` is the index in the other packs, null for the reserve.
+    """
+    header = {"release": release, "key": key.hex()}
+    return sealing.seal(jsonl.write(FORM, header, items), READERS, keyring)
+
+
+def unseal(ref: sealing.PackRef, data: bytes, keyring: Keyring) -> jsonl.Pack:
+    """The header with ``release``, ``key`` and ``count``, and the items in the order of the curator's file."""
+    return jsonl.read(FORM, sealing.unseal(ref, data, keyring))
