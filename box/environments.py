@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from box import debian
 from box.progress import Missing, say, step
 from box.state import REPOSITORY, State, folder
 
@@ -77,26 +77,10 @@ def host_python() -> Path:
     if not found.is_file():
         raise Missing("Python 3.11 is missing: install Debian's package python3.")
     if not _has_venv(found):
-        if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        if not debian.may_install():
             raise Missing("Python's venv module is missing: install Debian's package python3-venv.")
-        install_debian_packages("python3.11-venv")
+        debian.install("python3.11-venv")
     return found
-
-
-def install_debian_packages(*packages: str) -> None:
-    """As root on Debian only. Refreshes the package lists when the first try does not know a package."""
-    install = ("apt-get", "install", "--yes", "--no-install-recommends", *packages)
-    with step(f"installing {', '.join(packages)}"):
-        for command in (install, ("apt-get", "update"), install):
-            done = subprocess.run(command, env=_apt_environment(), capture_output=True, text=True, check=False)
-            if command is install and done.returncode == 0:
-                return
-    say(done.stderr)
-    raise Missing(f"Debian's packages {', '.join(packages)} could not be installed: see the lines above.")
-
-
-def _apt_environment() -> dict[str, str]:
-    return dict(os.environ) | {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
 
 
 def _has_venv(python: Path) -> bool:

@@ -1,0 +1,128 @@
+"""The guest images, built without a network from three things: Debian packages, a folder of wheels, our guest code.
+
+    heldout-base-ENGINE    the packages of sandboxes/images.lock
+    heldout-deps-ENGINE    + the wheels of requirements/guest-ENGINE.txt
+    heldout-guest-ENGINE   + sandboxes/, as the guest's user
+
+Each carries the digest of its inputs as a label; an image whose label still fits is not built again. The engine's
+own digests are this machine's, so they stand in var/images.json, which the launcher and provenance read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from box import engine, environments, rootfs, wheels
+from box.progress import step
+from box.state import REPOSITORY, State, write_whole
+
+ENGINES = ("transformers", "vllm")
+RECIPES = REPOSITORY / "sandboxes" / "images"
+LABEL = "heldout.inputs"
+PATH_FILE = "/opt/heldout\n/opt/heldout/site-packages\n"
+
+
+def ensure(state: State, guest: str) -> str:
+    """The digest of this engine's guest image, built first if any of its inputs changed."""
+    base = _image("base", guest, _digest(_recipe("base"), _specification(guest)), lambda to: _base(guest, to))
+    lock = environments.lock_file(f"guest-{guest}")
+    deps_inputs = _digest(base.encode(), _recipe("deps"), lock.read_bytes())
+    deps = _image("deps", guest, deps_inputs, lambda to: _deps(state, guest, to), BASE=_name("base", guest))
+    inputs = _digest(deps.encode(), _recipe("guest"), *_guest_code())
+    image = _image("guest", guest, inputs, _guest, DEPS=_name("deps", guest))
+    _record(state, guest, {"name": _name("guest", guest), "id": image, "deps": deps, "base": base, "inputs": inputs,
+                           "requirements": environments.lock_digest(f"guest-{guest}")})  # fmt: skip
+    return image
+
+
+def recorded(state: State) -> dict[str, Any]:
+    """What var/images.json says: per engine the image's digest and those of its inputs."""
+    path = state.root / "images.json"
+    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    return found
+
+
+def _name(layer: str, guest: str) -> str:
+    return f"heldout-{layer}-{guest}"
+
+
+def _image(layer: str, guest: str, inputs: str, fill: Callable[[Path], None], **arguments: str) -> str:
+    """The digest of one image; built in a scratch folder that ``fill`` prepares, unless its label fits."""
+    name = _name(layer, guest)
+    found = _labelled(name, inputs)
+    if found:
+        return found
+    with tempfile.TemporaryDirectory(prefix="heldout-image-") as scratch:
+        fill(Path(scratch))
+        options = [f"--build-arg={key}={value}" for key, value in arguments.items()]
+        options += [f"--label={LABEL}={inputs}", f"--file={RECIPES / f'{layer}.Dockerfile'}", f"--tag={name}"]
+        with step(f"image {name}"):
+            engine.docker("build", "--quiet", "--network=none", "--no-cache", *options, scratch)
+    return _labelled(name, inputs)
+
+
+def _labelled(name: str, inputs: str) -> str:
+    shown = engine.docker("image", "ls", "--no-trunc", "--quiet", f"--filter=label={LABEL}={inputs}", name)
+    return shown.strip()
+
+
+def _base(guest: str, target: Path) -> None:
+    source = rootfs.build(guest)
+    shutil.copyfile(source, target / "rootfs.tar")
+
+
+def _deps(state: State, guest: str, target: Path) -> None:
+    found = wheels.ensure(state, f"guest-{guest}")
+    with step(f"unpacking {sum(1 for _ in found.iterdir())} wheels for {guest}"):
+        wheels.unpack(state, found, target / "site-packages")
+
+
+def _guest(target: Path) -> None:
+    (target / "heldout.pth").write_text(PATH_FILE)
+    for source in _guest_files():
+        copy = target / source.relative_to(REPOSITORY)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, copy)
+    for path in [target, *target.rglob("*")]:
+        path.chmod(0o755 if path.is_dir() else 0o644)
+        os.utime(path, (0, 0))
+
+
+def _guest_files() -> list[Path]:
+    """Python files of sandboxes/, in a fixed order: the only code of ours that a guest holds."""
+    return sorted((REPOSITORY / "sandboxes").rglob("*.py"))
+
+
+def _guest_code() -> Iterable[bytes]:
+    for path in _guest_files():
+        yield str(path.relative_to(REPOSITORY)).encode()
+        yield path.read_bytes()
+
+
+def _specification(guest: str) -> bytes:
+    whole = rootfs.specification()
+    return json.dumps([whole["base"], whole["guests"][guest]["packages"]], sort_keys=True).encode()
+
+
+def _recipe(layer: str) -> bytes:
+    return (RECIPES / f"{layer}.Dockerfile").read_bytes()
+
+
+def _digest(*parts: bytes) -> str:
+    """One digest over parts of any length: each part is hashed alone first, so that none can lean on its neighbour."""
+    whole = hashlib.sha256()
+    for part in parts:
+        whole.update(hashlib.sha256(part).digest())
+    return whole.hexdigest()
+
+
+def _record(state: State, guest: str, facts: dict[str, str]) -> None:
+    known = recorded(state) | {guest: facts}
+    write_whole(state.root / "images.json", json.dumps(known, indent=2, sort_keys=True) + "\n")
