@@ -37,6 +37,14 @@ def canonical(value: object) -> bytes:
         raise ValueError(f"no canonical form: {error}") from error
 
 
+def canonical_of_checked(value: object) -> bytes:
+    """The same bytes, ten times sooner, for a value whose shape was checked: ASCII keys, no floats, exact integers."""
+    try:
+        return bytes(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
+    except orjson.JSONEncodeError as error:
+        raise ValueError(f"no canonical form: {error}") from error
+
+
 def digest(value: object) -> str:
     """``sha256:`` and the lower-case hexadecimal SHA-256 of the canonical bytes of ``value``."""
     return digest_of_bytes(canonical(value))
