@@ -31,7 +31,7 @@ PATH_FILE = "/opt/heldout\n/opt/heldout/site-packages\n"
 
 def ensure(state: State, guest: str) -> str:
     """The digest of this engine's guest image, built first if any of its inputs changed."""
-    base = _image("base", guest, _digest(_recipe("base"), _specification(guest)), lambda to: _base(guest, to))
+    base = _image("base", guest, _digest(_recipe("base"), rootfs.inputs(guest)), lambda to: _base(guest, to))
     lock = environments.lock_file(f"guest-{guest}")
     deps_inputs = _digest(base.encode(), _recipe("deps"), lock.read_bytes())
     deps = _image("deps", guest, deps_inputs, lambda to: _deps(state, guest, to), BASE=_name("base", guest))
@@ -104,11 +104,6 @@ def _guest_code() -> Iterable[bytes]:
     for path in _guest_files():
         yield str(path.relative_to(REPOSITORY)).encode()
         yield path.read_bytes()
-
-
-def _specification(guest: str) -> bytes:
-    whole = rootfs.specification()
-    return json.dumps([whole["base"], whole["guests"][guest]["packages"]], sort_keys=True).encode()
 
 
 def _recipe(layer: str) -> bytes:

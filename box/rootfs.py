@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import subprocess
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from box import debian, wheels
 from box.progress import Missing, say, step
 from box.state import REPOSITORY, folder
 
+PROGRAM_FOLDERS = frozenset({"bin", "sbin", "usr/bin", "usr/sbin"})
 LOCK = REPOSITORY / "sandboxes" / "images.lock"
 
 
@@ -22,34 +24,66 @@ def specification() -> dict[str, Any]:
     return found
 
 
+def inputs(guest: str) -> bytes:
+    """What one guest's base is made from, as bytes to hash."""
+    whole = specification()
+    own = {key: whole["guests"][guest][key] for key in ("packages", "programs")}
+    return json.dumps([whole["base"], own], sort_keys=True).encode()
+
+
 def build(guest: str) -> Path:
     """The tar file of this guest's base, kept between clones under the digest of its inputs."""
-    base, packages = specification()["base"], specification()["guests"][guest]["packages"]
-    key = hashlib.sha256(json.dumps([base, packages], sort_keys=True).encode()).hexdigest()[:16]
+    pinned = inputs(guest)
+    key = hashlib.sha256(pinned).hexdigest()[:16]
+    base, own = json.loads(pinned)
     wanted = folder(wheels.cache() / "rootfs") / f"{key}.tar"
     if not wanted.exists():
-        beside = wanted.with_name(f"{key}.{os.getpid()}.tar")
-        with step(f"base of the {guest} image: {len(packages)} Debian packages"):
-            _mmdebstrap(base, packages, beside)
+        whole, beside = (wanted.with_name(f"{key}.{os.getpid()}.{part}") for part in ("whole", "beside"))
+        with step(f"base of the {guest} image: {len(own['packages'])} Debian packages"):
+            _mmdebstrap(base, own["packages"], whole)
+            strip(whole, beside, base["removed"], own["programs"])
+        whole.unlink()
         beside.rename(wanted)
     return wanted
 
 
 def _mmdebstrap(base: dict[str, Any], packages: list[str], target: Path) -> None:
     program = debian.require("mmdebstrap", "mmdebstrap", "base images without a registry")
-    removed = " ".join(f'"$1"/{path}' for path in base["removed"])
     command = (
-        program, "--quiet", f"--variant={base['variant']}", f"--include={','.join(packages)}",
-        f"--customize-hook=rm -rf {removed}",
-        '--customize-hook=find "$1" -xdev -perm /6000 -exec chmod a-s {} +',
-        '--customize-hook=mkdir -p "$1"/usr/lib/python3/dist-packages "$1"/tmp',
-        '--customize-hook=test -e "$1"/bin/sh || test ! -e "$1"/bin/dash || ln -s dash "$1"/bin/sh',
+        program, "--quiet", f"--variant={base['variant']}", f"--include={','.join(packages)}", "--format=tar",
         base["suite"], str(target), *_mirror(base["suite"]),
     )  # fmt: skip
     done = subprocess.run(command, env=_environment(), capture_output=True, text=True, check=False)
     if done.returncode:
+        target.unlink(missing_ok=True)
         say(done.stderr)
         raise Missing("mmdebstrap could not make the base of the guest images: see the lines above.")
+
+
+def strip(whole: Path, target: Path, removed: list[str], programs: list[str]) -> None:
+    """Copy a root file system without the removed paths, without other programs, without setuid bits."""
+    with tarfile.open(whole) as source, tarfile.open(target, "w") as kept:
+        for member in source:
+            if _unwanted(member, removed, programs):
+                continue
+            member.mode &= 0o1777
+            kept.addfile(member, source.extractfile(member) if member.isfile() else None)
+        if "dash" in programs:
+            kept.addfile(_link("./bin/sh", "dash"))
+
+
+def _unwanted(member: tarfile.TarInfo, removed: list[str], programs: list[str]) -> bool:
+    path = member.name.removeprefix("./")
+    folder_name, _, name = path.rpartition("/")
+    if folder_name in PROGRAM_FOLDERS and not member.isdir():
+        return name not in programs
+    return member.isdev() or any(path == gone or path.startswith(f"{gone}/") for gone in removed)
+
+
+def _link(name: str, target: str) -> tarfile.TarInfo:
+    link = tarfile.TarInfo(name)
+    link.type, link.linkname, link.mode = tarfile.SYMTYPE, target, 0o777
+    return link
 
 
 def _mirror(suite: str) -> list[str]:
