@@ -11,8 +11,8 @@ from django.db.models.functions import Now
 
 from evaluator.errors import Stale
 from evaluator.records.lifecycle import State
-from leaderboard.ledger import runs
-from leaderboard.ledger.guard import present_fence
+from leaderboard.ledger import quota, runs
+from leaderboard.ledger.guard import move, present_fence
 from leaderboard.models import Attempt, LogEntry, QuotaEntry, Run
 from tests import factories
 from tests.services import as_identity
@@ -73,6 +73,32 @@ def test_the_web_can_not_claim_a_run() -> None:
     run = factories.a_run()
     with as_identity("web"), pytest.raises(DatabaseError):
         Run.objects.filter(pk=run.pk).update(state="running")
+
+
+def test_a_move_of_the_table_is_refused_to_another_identity() -> None:
+    run = factories.a_run()
+    with as_identity("clock"), pytest.raises(DatabaseError, match="heldout_clock may not move"):
+        Run.objects.filter(pk=run.pk).update(state="running", fence=F("fence") + 1)
+
+
+def test_a_move_under_an_old_claim_finds_nothing_to_move() -> None:
+    run = factories.a_run()
+    with as_identity("runner"):
+        old = runs.claim(run.pk, "first")
+        runs.give_back(old, State.RUNNING, "engine/died")
+        Run.objects.filter(pk=run.pk).update(not_before=None)
+        runs.claim(run.pk, "second")
+        with pytest.raises(Stale), transaction.atomic():
+            move("reject", run.pk, State.RUNNING, claim=old)
+    assert state_of(run) == "running"
+
+
+def test_a_second_refund_changes_nothing() -> None:
+    run = factories.a_run()
+    with as_identity("clock"):
+        quota.refund(run.submission_id, "first")
+        quota.refund(run.submission_id, "second")
+    assert QuotaEntry.objects.get(kind="refund").reason == "first"
 
 
 def test_a_claim_must_raise_the_fence() -> None:
