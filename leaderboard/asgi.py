@@ -2,7 +2,10 @@
 
 import os
 
+from django.conf import settings
 from django.core.asgi import get_asgi_application
 
+from leaderboard.web.bodies import BodyCap
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
-application = get_asgi_application()
+application = BodyCap(get_asgi_application(), limit=settings.UPLOAD_PART_LIMIT + 64 * 1024)

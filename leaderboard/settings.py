@@ -113,6 +113,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "leaderboard.web.access.SignInFirst",
     "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -126,6 +127,7 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "leaderboard" / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
+            "builtins": ["leaderboard.web.tags"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -147,6 +149,7 @@ ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_ADAPTER = "leaderboard.web.accounts.AccountAdapter"
+SOCIALACCOUNT_ADAPTER = "leaderboard.web.accounts.SocialAccountAdapter"
 OPEN_SIGNUP = bool(_WEB.get("open_signup", False))
 SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": CONFIG.get("openid_connect", [])}}
 LOGIN_URL = "account_login"

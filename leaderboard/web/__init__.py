@@ -1,1 +1,1 @@
-"""HTML and JSON over the ledger and the standings."""
+"""Pages and endpoints of the web server: access decides, the ledger writes, standings rank."""
