@@ -18,6 +18,8 @@ from leaderboard.identities import IDENTITIES, Identity
 
 KEY_PREFIX = "heldout:"
 BINDING = f"{KEY_PREFIX}_kombu.binding."
+PERMANENT = f"{KEY_PREFIX}_kombu.binding_permanent."
+"""Where kombu 5.7 writes a queue's binding, and where it marks it as one that no sweep may take away."""
 
 CONNECT = "+hello +auth +ping +select +multi +exec +discard +client|setname +client|setinfo"
 OWNER = (
@@ -42,6 +44,7 @@ def _selectors(identity: Identity) -> Iterator[str]:
     if identity.consumes:
         yield f"(~{KEY_PREFIX}{identity.queue} +brpop +rpop +lpush +llen)"
         yield f"(~{BINDING}{identity.queue} +sadd +smembers)"
+        yield f"(~{PERMANENT}{identity.queue} +sadd)"
     for queue in sorted(identity.sends_to - {identity.queue}):
         yield f"(%W~{KEY_PREFIX}{queue} +lpush)"
         yield f"(%R~{BINDING}{queue} +smembers)"
