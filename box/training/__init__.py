@@ -1,0 +1,1 @@
+"""What makes the demo's checkpoints. Runs inside the guest image, without a network; the host imports nothing of it."""
