@@ -1,0 +1,116 @@
+"""The contract of an isolation tier, so that other tiers (gVisor, bubblewrap, Kubernetes) can stand beside this one.
+
+Rules for every tier:
+
+1. ``prepare`` makes the guest but runs nothing of it, and compares the effective configuration with the specification.
+   Any difference is a ``Fault`` and the guest is removed.
+2. ``start`` runs it. From then on ``receive`` and ``send`` move bytes without blocking.
+3. ``kill`` ends every process of the guest at once, whatever state it is in. It may be called at any time, twice too.
+4. ``exit_facts`` may be asked once nothing runs any more, before ``remove``.
+5. ``remove`` leaves nothing behind. ``reap`` removes what a dead launcher of the same installation left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+MIB = 1 << 20
+GIB = 1 << 30
+
+STDOUT, STDERR = 1, 2
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one guest may use. Bytes, counts and seconds."""
+
+    memory: int = 6 * GIB
+    """Ceiling of the whole guest, its temporary files included. Swap is none."""
+    pids: int = 256
+    """Processes and threads. vLLM needs about eighty."""
+    cpus: str = "2"
+    """Cores as decimal text."""
+    threads: int = 1
+    """Threads of the engine: one fewer than the cores is fastest, because spinning threads hinder each other."""
+    scratch: int = 256 * MIB
+    """Size of /tmp."""
+    shm: int = 256 * MIB
+    """Size of /dev/shm."""
+    wall: float = 3600.0
+    """From start to the end, kill included."""
+    input_bytes: int = 256 * MIB
+    output_bytes: int = 1 * GIB
+    stderr_kept: int = 32 << 10
+    """How much of the end of standard error is kept."""
+
+
+@dataclass(frozen=True)
+class LaunchFacts:
+    """Everything a container is built from: read by the launcher itself from the claimed row, never from a request."""
+
+    run: str
+    attempt: int
+    fence: int
+    manifest: Mapping[str, Any]
+    engine: str
+    image_digest: str
+    limits: Limits = field(default_factory=Limits)
+    gpu: str | None = None
+    """UUID of the one GPU it gets, or nothing."""
+
+
+@dataclass(frozen=True)
+class ExitFacts:
+    """How a guest ended, as its tier saw it."""
+
+    code: int | None
+    oom: bool
+    evidence: tuple[str, ...] = ()
+    """Where the memory kill was seen: ``events``, ``cgroup``, ``flag``. The flag alone misses a killed child."""
+    peak_memory: int | None = None
+
+
+class Guest(Protocol):
+    """One prepared guest."""
+
+    name: str
+
+    def start(self) -> None: ...
+
+    def fileno(self) -> int:
+        """Readable when ``receive`` has something; may be polled for writing too."""
+
+    def receive(self) -> list[tuple[int, bytes]] | None:
+        """What came since, as (``STDOUT`` or ``STDERR``, bytes); ``None`` once both have ended."""
+
+    def send(self, data: bytes | memoryview) -> int:
+        """Hand over what fits of ``data`` and say how much; raises ``BrokenPipeError`` once the guest is deaf."""
+
+    def close_input(self) -> None: ...
+
+    def observe(self) -> None:
+        """Look at counters that vanish with the guest. Called about twice a second."""
+
+    def kill(self) -> None: ...
+
+    def exit_facts(self) -> ExitFacts: ...
+
+    def remove(self) -> None: ...
+
+
+class Tier(Protocol):
+    """One way to isolate a guest."""
+
+    name: str
+
+    def facts(self) -> dict[str, Any]:
+        """Names and versions of what isolates, for the record of the run. Old versions are reported, not refused:
+        distributions carry their fixes under old numbers."""
+
+    def prepare(self, facts: LaunchFacts, checkpoint: Path) -> Guest: ...
+
+    def reap(self, living: Sequence[str] = ()) -> list[str]:
+        """Remove leftovers of this installation but for the ``living``; return their names."""
