@@ -4,7 +4,7 @@ Rules for every tier:
 
 1. ``prepare`` makes the guest but runs nothing of it, and compares the effective configuration with the specification.
    Any difference is a ``Fault`` and the guest is removed.
-2. ``start`` runs it. From then on ``receive`` and ``send`` move bytes without blocking.
+2. ``start`` runs it, after the runner has seen the ``offer``. From then on ``receive`` and ``send`` move bytes without blocking.
 3. ``kill`` ends every process of the guest at once, whatever state it is in. It may be called at any time, twice too.
 4. ``exit_facts`` may be asked once nothing runs any more, before ``remove``.
 5. ``remove`` leaves nothing behind. ``reap`` removes what a dead launcher of the same installation left.
@@ -39,7 +39,7 @@ class Limits:
     """Size of /tmp."""
     shm: int = 256 * MIB
     """Size of /dev/shm."""
-    wall: float = 3600.0
+    wall: int = 3600
     """From start to the end, kill included."""
     input_bytes: int = 256 * MIB
     output_bytes: int = 1 * GIB
@@ -60,6 +60,23 @@ class LaunchFacts:
     limits: Limits = field(default_factory=Limits)
     gpu: str | None = None
     """UUID of the one GPU it gets, or nothing."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What the launcher will create for a run, by its own account: the runner fixes its RunSpec with it, before the
+    start. Values are scalars; nothing in it names a run or a machine."""
+
+    image: str
+    engine_flags: Mapping[str, str | int | bool]
+    runtime: Mapping[str, str]
+    network: str
+    seccomp: str
+    """Digest of the seccomp profile."""
+    spec: str
+    """Digest of the container's specification, but for run, attempt and paths."""
+    guaranteed: Mapping[str, str | int | bool]
+    maximum: Mapping[str, str | int | bool]
 
 
 @dataclass(frozen=True)
@@ -106,9 +123,9 @@ class Tier(Protocol):
 
     name: str
 
-    def facts(self) -> dict[str, Any]:
-        """Names and versions of what isolates, for the record of the run. Old versions are reported, not refused:
-        distributions carry their fixes under old numbers."""
+    def offer(self, facts: LaunchFacts) -> Offer:
+        """What ``prepare`` would make. Versions of what isolates are reported, not refused: distributions carry their
+        fixes under old numbers."""
 
     def prepare(self, facts: LaunchFacts, checkpoint: Path) -> Guest: ...
 

@@ -4,7 +4,8 @@ The runner opens with one line of JSON, ``{"run": UUID, "attempt": N}``. After i
 frame format of ``sandboxes.wire`` (1 byte tag, 4 bytes length, payload) with tags of their own:
 
     launcher -> runner                                  runner -> launcher
-    s STARTED  {"name", "tier": {}}                     i INPUT  bytes for the guest's standard input
+    f OFFER    what it will create                      g GO     create and start it
+    s STARTED  {"name"}                                 i INPUT  bytes for the guest's standard input
     o OUTPUT   bytes of the guest's standard output     c CLOSE  no more input
     x EXIT     how it ended; the last chunk             k KILL   end it now
     r REFUSED  {"kind", "code", "detail"}; the last
@@ -20,10 +21,10 @@ from typing import Any
 
 from sandboxes import wire
 
-STARTED, OUTPUT, EXIT, REFUSED = b"s", b"o", b"x", b"r"
-INPUT, CLOSE, KILL = b"i", b"c", b"k"
-FROM_LAUNCHER = frozenset({STARTED, OUTPUT, EXIT, REFUSED})
-FROM_RUNNER = frozenset({INPUT, CLOSE, KILL})
+OFFER, STARTED, OUTPUT, EXIT, REFUSED = b"f", b"s", b"o", b"x", b"r"
+GO, INPUT, CLOSE, KILL = b"g", b"i", b"c", b"k"
+FROM_LAUNCHER = frozenset({OFFER, STARTED, OUTPUT, EXIT, REFUSED})
+FROM_RUNNER = frozenset({GO, INPUT, CLOSE, KILL})
 
 PIECE = 256 << 10
 REQUEST_LIMIT = 4096

@@ -1,4 +1,11 @@
-"""The runner's side of the launcher: open a guest for a claimed attempt, send and receive bytes, learn how it ended."""
+"""The runner's side of the launcher: ask for a guest, start it, send and receive bytes, learn how it ended.
+
+    with open_guest(launcher, run, attempt) as guest:
+        ...guest.offer...          # fix the RunSpec with it
+        guest.start()
+        guest.send(...); guest.receive(timeout)
+        guest.exit()
+"""
 
 from __future__ import annotations
 
@@ -12,10 +19,14 @@ from typing import Any, NoReturn
 
 from evaluator.errors import Fault, FaultKind, Finding, IntegrityError, Refused, Stale
 from evaluator.isolation import chunks
+from evaluator.isolation.base import Offer
 from sandboxes import wire
 
-PREPARING = 120.0
-"""Seconds from the request to the start: hashing a large checkpoint, creating, starting."""
+OFFERING = 30.0
+"""Seconds from the request to the offer."""
+
+PREPARING = 600.0
+"""Seconds from the go to the start: hashing a large checkpoint, creating, starting."""
 
 SENDING = 120.0
 """Seconds a piece of input may take: a guest that reads nothing for so long is stuck."""
@@ -45,14 +56,16 @@ class Ended:
 
 
 class GuestStream:
-    """A running guest. Use as a context manager: leaving it ends the guest, whatever happened."""
+    """A guest, offered and then running. Use as a context manager: leaving it ends the guest, whatever happened."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._decoder = wire.Decoder(chunks.FROM_LAUNCHER, chunks.CAPS)
         self._pending: list[wire.Frame] = []
         self._ended: Ended | None = None
-        self.started: dict[str, Any] = {}
+        self.name = ""
+
+    offer: Offer
 
     def __enter__(self) -> GuestStream:
         return self
@@ -95,11 +108,24 @@ class GuestStream:
                 self._ended = _ended(frame)
         return self._ended
 
-    def wait_started(self, timeout: float) -> None:
-        frame = self._next(timeout)
-        if frame.kind != chunks.STARTED:
+    def start(self, timeout: float = PREPARING) -> None:
+        """Let the launcher create and start it. Raises ``IntegrityError`` where the checkpoint's files differ from
+        their manifest, ``Fault`` for what is ours to retry."""
+        self._say(chunks.GO)
+        self.name = self._expect(chunks.STARTED, timeout)["name"]
+
+    def wait_offer(self, timeout: float) -> None:
+        self.offer = Offer(**self._expect(chunks.OFFER, timeout))
+
+    def _expect(self, kind: bytes, timeout: float) -> dict[str, Any]:
+        try:
+            frame = self._next(timeout)
+        except TimeoutError as error:
+            raise Fault(FaultKind.LAUNCHER, "timeout", "the launcher did not answer in time") from error
+        if frame.kind != kind:
             _raise_refusal(frame)
-        self.started = json.loads(frame.untrusted_payload)
+        said: dict[str, Any] = json.loads(frame.untrusted_payload)
+        return said
 
     def _say(self, tag: bytes) -> None:
         try:
@@ -123,11 +149,11 @@ class GuestStream:
         return self._pending.pop(0)
 
 
-def open_guest(launcher: Path, run: str, attempt: int, *, timeout: float = PREPARING) -> GuestStream:
-    """A started guest for this attempt.
+def open_guest(launcher: Path, run: str, attempt: int, *, timeout: float = OFFERING) -> GuestStream:
+    """A guest for this attempt, offered but not started.
 
-    Raises ``Stale`` where the attempt isn't the claimed one, ``IntegrityError`` where the checkpoint's files differ
-    from their manifest, ``Refused`` where the launcher doesn't serve us, ``Fault`` for what is ours to retry.
+    Raises ``Stale`` where the attempt isn't the claimed one, ``Refused`` where the launcher doesn't serve us,
+    ``Fault`` for what is ours to retry.
     """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     stream = GuestStream(connection)
@@ -135,10 +161,7 @@ def open_guest(launcher: Path, run: str, attempt: int, *, timeout: float = PREPA
         connection.settimeout(timeout)
         connection.connect(str(launcher))
         connection.sendall(json.dumps({"run": run, "attempt": attempt}).encode() + b"\n")
-        stream.wait_started(timeout)
-    except TimeoutError as error:
-        connection.close()
-        raise Fault(FaultKind.LAUNCHER, "timeout", "no guest was started in time") from error
+        stream.wait_offer(timeout)
     except OSError as error:
         connection.close()
         raise Fault(FaultKind.LAUNCHER, "unreachable", str(error)) from error

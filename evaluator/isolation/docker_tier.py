@@ -10,7 +10,7 @@ from typing import Any
 
 from evaluator.errors import Fault, FaultKind
 from evaluator.isolation import effective, spec
-from evaluator.isolation.base import ExitFacts, LaunchFacts
+from evaluator.isolation.base import ExitFacts, LaunchFacts, Offer
 from evaluator.isolation.engine_api import EngineApi, EngineError
 from evaluator.isolation.memory import MemoryEvents
 
@@ -30,17 +30,28 @@ class DockerTier:
         self._installation = installation
         self._api = api or EngineApi()
 
-    def facts(self) -> dict[str, Any]:
+    def offer(self, facts: LaunchFacts) -> Offer:
+        return Offer(
+            image=facts.image_digest,
+            engine_flags=spec.flags(facts),
+            runtime=self._runtime(),
+            network="none",
+            seccomp=spec.seccomp_digest(),
+            spec=spec.spec_digest(facts),
+            guaranteed={},
+            maximum=spec.maximum(facts),
+        )
+
+    def _runtime(self) -> dict[str, str]:
         version, info = self._api.version(), self._api.info()
         parts = {each["Name"]: each["Version"] for each in version.get("Components") or []}
         return {
             "tier": self.name,
             "engine": str(version.get("Version", "")),
-            "containerd": parts.get("containerd", ""),
-            "runc": parts.get("runc", ""),
-            "kernel": str(version.get("KernelVersion", "")),
+            "containerd": str(parts.get("containerd", "")),
+            "runc": str(parts.get("runc", "")),
             "cgroup": str(info.get("CgroupVersion", "")),
-            "security": sorted(info.get("SecurityOptions") or []),
+            "security": ", ".join(sorted(info.get("SecurityOptions") or [])),
         }
 
     def prepare(self, facts: LaunchFacts, checkpoint: Path) -> DockerGuest:
@@ -82,13 +93,13 @@ class DockerGuest:
         self._streams = Demultiplexer()
         self._attached: socket.socket | None = None
         self._memory = MemoryEvents(None)
-        self._started = int(time.time())
+        self._started = time.time()
 
     def attach(self) -> None:
         self._attached = self._api.attach(self.container)
 
     def start(self) -> None:
-        self._started = int(time.time()) - 1
+        self._started = time.time()
         self._api.start(self.container)
         self._memory = MemoryEvents(self._api.inspect(self.container)["State"]["Pid"])
         self._memory.read()
@@ -129,7 +140,7 @@ class DockerGuest:
             name
             for name, seen in (
                 ("cgroup", self._memory.kills > 0),
-                ("events", self._api.memory_kills(self.container, self._started, int(time.time()) + 1) > 0),
+                ("events", self._api.memory_kills(self.container, self._started, time.time()) > 0),
                 ("flag", bool(state.get("OOMKilled"))),
             )
             if seen

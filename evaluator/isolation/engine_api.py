@@ -83,10 +83,13 @@ class EngineApi:
         found: list[dict[str, Any]] = self._call("GET", f"/containers/json?{query}")
         return found
 
-    def memory_kills(self, container: str, since: int, until: int) -> int:
-        """How often the kernel killed in this container for want of memory, by the engine's record of events."""
+    def memory_kills(self, container: str, since: float, until: float) -> int:
+        """How often the kernel killed in this container for want of memory, by the engine's record of events.
+
+        ``until`` must not lie ahead, or the engine waits for it.
+        """
         filters = json.dumps({"container": [container], "event": ["oom"]})
-        query = urlencode({"since": since, "until": until, "filters": filters})
+        query = urlencode({"since": f"{since:.9f}", "until": f"{until:.9f}", "filters": filters})
         return len(self._raw("GET", f"/events?{query}").splitlines())
 
     def attach(self, container: str) -> socket.socket:

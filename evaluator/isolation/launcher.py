@@ -4,9 +4,10 @@ A request names a run and an attempt and can name nothing else. For each one the
 
 1. refuses a peer whose uid isn't allowed (the kernel says who it is, not the peer);
 2. reads the claimed run itself through ``lookup``, and refuses an attempt that is no longer the claimed one;
-3. hashes every file of the checkpoint against the run's manifest;
-4. creates the container, compares its effective configuration with the specification, and starts it;
-5. relays bytes until one of the endings of ``relay``; then kills, collects, removes and tells how it ended.
+3. says what it will create (the runner fixes its RunSpec with that) and waits for the go;
+4. hashes every file of the checkpoint against the run's manifest;
+5. creates the container, compares its effective configuration with the specification, and starts it;
+6. relays bytes until one of the endings of ``relay``; then kills, collects, removes and tells how it ended.
 
 At its start it removes what a dead launcher of the same installation left behind. Whoever dies, the guest dies with
 it: the runner's hang-up ends it, and the end of the launcher closes its input.
@@ -14,7 +15,6 @@ it: the runner's hang-up ends it, and the end of the launcher closes its input.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import socket
@@ -41,6 +41,7 @@ Lookup = Callable[[str], LaunchFacts]
 """Reads the claimed run. Raises ``Stale`` where it isn't claimed, ``Refused`` where it can't be launched."""
 
 REQUEST_PATIENCE = 5.0
+GO_PATIENCE = 120.0
 AT_ONCE = 32
 
 
@@ -91,22 +92,28 @@ class Launcher:
         if facts.run != run or facts.attempt != attempt:
             raise Stale(f"attempt {attempt} of run {run} is not the claimed one")
         with self._alone(f"{run}/{attempt}"):
+            peer.sendall(chunks.message(chunks.OFFER, asdict(self._tier.offer(facts))))
+            decoder = _decoder(facts.limits.input_bytes)
+            early = _await_go(peer, decoder, rest)
+            if early is None:
+                return
             verified = checkpoints.verify(self._root, facts.manifest)
             began = time.monotonic()
             guest = self._tier.prepare(facts, verified.folder)
             try:
-                ended = self._converse(peer, guest, facts, rest)
+                ended = self._converse(peer, guest, facts, Relay(peer, guest, facts.limits, decoder), early)
                 spent = {"wall_ms": round((time.monotonic() - began) * 1000), "unchanged": verified.unchanged()}
             finally:
                 guest.remove()
         _tell(peer, chunks.message(chunks.EXIT, ended | spent))
 
-    def _converse(self, peer: socket.socket, guest: Guest, facts: LaunchFacts, rest: bytes) -> dict[str, Any]:
+    def _converse(
+        self, peer: socket.socket, guest: Guest, facts: LaunchFacts, relay: Relay, early: list[wire.Frame]
+    ) -> dict[str, Any]:
         guest.start()
-        peer.sendall(chunks.message(chunks.STARTED, {"name": guest.name, "tier": self._tier.facts()}))
-        relay = Relay(peer, guest, facts.limits, _decoder(facts.limits.input_bytes))
         try:
-            ending = relay.run(rest)
+            _tell(peer, chunks.message(chunks.STARTED, {"name": guest.name}))
+            ending = relay.run(early)
         finally:
             guest.kill()
         log.info("run %s attempt %d ended: %s", facts.run, facts.attempt, ending)
@@ -161,6 +168,20 @@ def _request(peer: socket.socket) -> tuple[str, int, bytes]:
         return str(uuid.UUID(message["run"])), message["attempt"], rest
     except (wire.WireError, ValueError, AttributeError, TypeError):
         raise _bad_request() from None
+
+
+def _await_go(peer: socket.socket, decoder: wire.Decoder, rest: bytes) -> list[wire.Frame] | None:
+    """Chunks that came after the go, or nothing where the runner left without it."""
+    peer.settimeout(GO_PATIENCE)
+    untrusted, frames = rest, list[wire.Frame]()
+    try:
+        while not frames:
+            frames += decoder.feed(untrusted)
+            if not frames and not (untrusted := peer.recv(chunks.PIECE)):
+                return None
+    except (OSError, wire.WireError):
+        return None
+    return frames[1:] if frames[0].kind == chunks.GO else None
 
 
 def _bad_request() -> Refused:

@@ -10,6 +10,7 @@ import select
 import socket
 import time
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -56,9 +57,10 @@ class Relay:
         self._kept = 0
         self.counts = Counts()
 
-    def run(self, untrusted_rest: bytes = b"") -> Ending:
-        """``untrusted_rest`` is what the runner sent together with its request."""
-        self._take(untrusted_rest)
+    def run(self, already: Iterable[wire.Frame] = ()) -> Ending:
+        """``already`` are chunks that came together with the runner's go."""
+        for frame in already:
+            self._obey(frame)
         deadline = time.monotonic() + self._limits.wall
         poll = select.poll()
         while self._ending is None:
@@ -94,9 +96,6 @@ class Relay:
         if not untrusted:
             self._ending = Ending.DISCONNECT
             return
-        self._take(untrusted)
-
-    def _take(self, untrusted: bytes) -> None:
         try:
             for frame in self._decoder.feed(untrusted):
                 self._obey(frame)
@@ -108,7 +107,7 @@ class Relay:
             self._ending = Ending.KILL
         elif frame.kind == chunks.CLOSE:
             self._input_ends = True
-        elif not self._input_ends:
+        elif frame.kind == chunks.INPUT and not self._input_ends:
             self.counts.input += len(frame.untrusted_payload)
             self._to_guest += frame.untrusted_payload
             if self.counts.input > self._limits.input_bytes:

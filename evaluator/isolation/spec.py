@@ -7,11 +7,13 @@ hidden channels through shared caches, and a GPU's memory between two runs.
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from evaluator.isolation.base import LaunchFacts
+from evaluator.records.canonical import digest, digest_of_bytes
 from leaderboard.identities import GUEST_UID_OFFSET, UID_BASE
 
 PROFILES = Path(__file__).resolve().parents[2] / "sandboxes" / "profiles"
@@ -146,6 +148,27 @@ def seccomp_profile() -> str:
     for rule in profile["syscalls"]:
         rule.pop("comment", None)
     return json.dumps(profile, separators=(",", ":"), sort_keys=True)
+
+
+def flags(facts: LaunchFacts) -> dict[str, str | int | bool]:
+    """The switches by which the container steers its engine, for the record."""
+    switches = dict(variable.split("=", 1) for variable in environment(facts) if variable.startswith("VLLM_"))
+    return {"threads": facts.limits.threads, **switches}
+
+
+def spec_digest(facts: LaunchFacts) -> str:
+    """Digest of the specification without what differs from run to run: two equal runs have one."""
+    nameless = replace(facts, run="", attempt=0, fence=0)
+    return digest(container(nameless, Path("/checkpoint"), ""))
+
+
+def seccomp_digest() -> str:
+    return digest_of_bytes(seccomp_profile().encode())
+
+
+def maximum(facts: LaunchFacts) -> dict[str, str | int | bool]:
+    """What the guest can't pass. Bytes, counts, seconds; cores as decimal text."""
+    return {key: value for key, value in asdict(facts.limits).items() if key != "threads"}
 
 
 def _checkpoint_mount(checkpoint: Path) -> dict[str, Any]:

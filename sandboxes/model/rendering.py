@@ -15,8 +15,8 @@ from typing import Any
 
 import jinja2
 
-CLOCK = datetime.datetime(2024, 7, 26, tzinfo=datetime.UTC)
-"""What ``strftime_now`` of a template says, always. The date is the one that templates themselves fall back to."""
+CLOCK = datetime.datetime(2025, 1, 15, 12, 0, tzinfo=datetime.UTC)
+"""What ``strftime_now`` of a template says, always; intake tells it the same (``evaluator.records.controls.TODAY``)."""
 
 
 class TemplateError(Exception):
