@@ -69,7 +69,7 @@ def _made(state: State, name: str, command: str, *sources: Path) -> Path:
 
 
 def _key(command: str, *sources: Path) -> str:
-    """What a checkpoint depends on: the script, the guest's lock, and each source (folders are named by their own key)."""
+    """What a checkpoint depends on: the script, the guest's lock, each source. A folder's name holds its own key."""
     parts = [command, environments.lock_digest("guest-transformers"), hashlib.sha256(SCRIPT.read_bytes()).hexdigest()]
     parts += [path.name if path.is_dir() else hashlib.sha256(path.read_bytes()).hexdigest() for path in sources]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

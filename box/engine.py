@@ -32,7 +32,7 @@ def ensure(state: State) -> None:
     if answers():
         return
     if os.geteuid() != 0:
-        raise Missing(_for_a_user())
+        raise Missing(for_a_user())
     debian.require("docker", "docker.io", "containers")
     debian.require("dockerd", "docker.io", "containers")
     with step("starting Docker Engine"):
@@ -108,9 +108,10 @@ def _start_daemon(log: Path) -> None:
         )  # fmt: skip
 
 
-def _for_a_user() -> str:
+def for_a_user() -> str:
+    """One sentence for somebody who is not root and gets no answer."""
     if shutil.which("docker") is None:
-        return "Docker Engine is missing: ask root to install Debian's package docker.io and to put you into group docker."
+        return "Docker Engine is missing: ask root to install Debian's docker.io and to put you into group docker."
     if SOCKET.exists() and not os.access(SOCKET, os.R_OK | os.W_OK):
         return f"You may not use {SOCKET}: ask root to put you into group docker, then log in again."
     return "Docker Engine does not answer: ask root to start it (`systemctl start docker`)."

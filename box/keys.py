@@ -44,7 +44,9 @@ def _ensure(state: State, name: str, secret: str) -> None:
     if path.exists() and public.exists():
         return
     if path.exists():
-        raise RuntimeError(f"{path} exists without {public}. Put the public key back; the private one is kept as it is.")
+        raise RuntimeError(
+            f"{path} exists without {public}. Put the public key back; the private one is kept as it is."
+        )
     made = _new_key(state, kind)
     public.unlink(missing_ok=True)
     write_secret(public, made["public"], layout.owner(state, "owner"), 0o444)

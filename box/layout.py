@@ -56,5 +56,5 @@ def socket_folder(state: State, name: str) -> Path:
     """Where a service puts its socket. A socket's path has room for 107 bytes, so a deep clone gets a short one."""
     path = state.run / name
     if len(str(path)) > 80:
-        path = Path("/tmp") / f"heldout-{os.stat(state.root).st_ino}-{os.geteuid()}-{name}"  # noqa: S108  # a folder we own
+        path = Path("/tmp") / f"heldout-{state.root.stat().st_ino}-{os.geteuid()}-{name}"  # noqa: S108  # a folder we own
     return path

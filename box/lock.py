@@ -111,7 +111,17 @@ def _constraint(scratch: Path, base: str | None) -> list[str]:
 
 
 def _resolve(pip: Path, options: list[str], env: dict[str, str] | None = None) -> list[dict[str, Any]]:
-    command = [str(pip), "install", "--dry-run", "--ignore-installed", "--quiet", "--only-binary", ":all:", "--report", "-"]
+    command = [
+        str(pip),
+        "install",
+        "--dry-run",
+        "--ignore-installed",
+        "--quiet",
+        "--only-binary",
+        ":all:",
+        "--report",
+        "-",
+    ]
     done = subprocess.run([*command, *options], check=True, capture_output=True, env=env)
     report: dict[str, Any] = json.loads(done.stdout)
     found: list[dict[str, Any]] = report["install"]

@@ -84,7 +84,7 @@ def pid(state: State) -> int | None:
 
 
 def sql(state: State, text: str, database: str = "postgres") -> str:
-    """Run statements as the cluster's superuser. The text goes through a pipe, the password through a file of root's."""
+    """Run statements as the cluster's superuser. The text goes by a pipe, the password by a file of root's."""
     socket, passfile = str(_socket(state)), state.secrets / "owner" / "pgpass"
     keys.write_secret(passfile, f"*:*:*:postgres:{_superuser(state)}\n", layout.owner(state, "owner"), 0o600)
     command = (_program(state, "psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", socket, "-p", str(PORT),
@@ -166,7 +166,7 @@ def _run(
     state: State, owner: tuple[int, int], program: str, *arguments: str, check: bool = False
 ) -> subprocess.CompletedProcess[str]:
     identity = {"user": owner[0], "group": owner[1], "extra_groups": []} if state.separate else {}
-    done = subprocess.run(
+    done: subprocess.CompletedProcess[str] = subprocess.run(
         (_program(state, program), *arguments), check=False, text=True, cwd="/",
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, umask=0o077,
         env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}, **identity,  # type: ignore[call-overload]

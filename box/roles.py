@@ -24,9 +24,7 @@ def statements(state: State, database: str) -> str:
     """Roles, then the database with nothing in it for PUBLIC, then who may connect."""
     text = [_role(OWNER_ROLE, keys.password(state, "owner", "database.password"), 40)]
     for name, identity in IDENTITIES.items():
-        text.append(
-            _role(identity.role, keys.password(state, name, "database.password"), CONNECTIONS.get(name, 20))
-        )
+        text.append(_role(identity.role, keys.password(state, name, "database.password"), CONNECTIONS.get(name, 20)))
         text.append(f"ALTER ROLE {identity.role} SET statement_timeout = '{TIMEOUTS.get(name, '60s')}';")
     text.append(_database(database))
     return "\n".join(text)
@@ -54,7 +52,7 @@ GRANT USAGE ON SCHEMA public TO {roles};
 ALTER SCHEMA public OWNER TO {OWNER_ROLE};
 REVOKE EXECUTE ON FUNCTION lo_creat(int), lo_create(oid), lo_from_bytea(oid, bytea) FROM PUBLIC;
 REVOKE EXECUTE ON FUNCTION pg_notify(text, text) FROM PUBLIC;
-"""
+"""  # noqa: S608  # every name comes from the table of identities
 
 
 def scram(password: str, salt: bytes | None = None) -> str:

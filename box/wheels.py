@@ -53,7 +53,8 @@ def pins(lock: Path) -> dict[str, tuple[str, list[str]]]:
     found = {}
     for block in lock.read_text().replace(" \\\n", " ").splitlines():
         if "==" in block and not block.startswith("#"):
-            found[block.split(" ")[0]] = (block, [word.partition("sha256:")[2] for word in block.split() if "sha256:" in word])
+            words = block.split()
+            found[words[0]] = (block, [word.partition("sha256:")[2] for word in words if "sha256:" in word])
     return found
 
 

@@ -46,7 +46,7 @@ def perturb(source: str, out: str) -> None:
     with torch.no_grad():
         for weight in model.parameters():
             if weight.dim() > 1:
-                weight += torch.randn(weight.shape, generator=generator) * weight.std() * NOISE
+                weight.add_(torch.randn(weight.shape, generator=generator) * weight.std() * NOISE)
     _save(model, source, out)
 
 
