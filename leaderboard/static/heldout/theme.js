@@ -12,6 +12,7 @@
       button.setAttribute("aria-label", button.title);
     }
   };
+  document.documentElement.classList.add("scripted");
   show(read());
   document.addEventListener("DOMContentLoaded", () => {
     show(read());
