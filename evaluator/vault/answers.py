@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from evaluator.vault import jsonl, sealing
+from evaluator.records import packs
+from evaluator.vault import sealing
 from evaluator.vault.keyring import Keyring
 
 READERS = ("curator", "grader", "auditor")
 
-FORM = jsonl.Form(
-    "heldout.answers/1",
-    frozenset({"index", "kind", "answer", "checker", "group", "category", "split", "choices"}),
-)
 
-
-def seal(release: str, answers: Iterable[jsonl.Record], keyring: Keyring) -> sealing.Sealed:
+def seal(release: str, answers: Iterable[Mapping[str, Any]], keyring: Keyring) -> sealing.Sealed:
     """``answers``: ``{"index", "kind", "answer", "checker", "group", "category", "split"}``, ``choices`` where any."""
-    return sealing.seal(jsonl.write(FORM, {"release": release}, answers), READERS, keyring)
+    return sealing.seal(packs.write_answers(release, answers), READERS, keyring)
 
 
-def unseal(ref: sealing.PackRef, data: bytes, keyring: Keyring) -> jsonl.Pack:
+def unseal(ref: sealing.PackRef, data: bytes, keyring: Keyring) -> packs.Pack:
     """The header with ``release`` and ``count``, and the answers by ascending index."""
-    return jsonl.read(FORM, sealing.unseal(ref, data, keyring))
+    return packs.read_answers(sealing.unseal(ref, data, keyring))

@@ -7,17 +7,25 @@ curator's own ids, reference solutions, the reserve, and the key from which orde
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from evaluator.vault import jsonl, sealing
+from evaluator.records import packs
+from evaluator.records.shapes import Check, hex_digest, integer, nullable, uuid_text
+from evaluator.vault import sealing
 from evaluator.vault.keyring import Keyring
 
 READERS = ("curator", "auditor")
 
-FORM = jsonl.Form(
-    "heldout.items/1",
-    frozenset({"index", "position", "uuid", "group", "item"}),
-)
+_INDEX = integer(0, 2**31 - 1)
+
+ITEMS = packs.make_format(
+    "heldout.items/1", {"release": uuid_text, "key": hex_digest},
+    {
+        "index": _INDEX, "position": nullable(_INDEX), "uuid": uuid_text, "group": uuid_text,
+        "item": Check(lambda value: isinstance(value, dict), "an object"),
+    },
+)  # fmt: skip
 
 LARGEST_UPLOAD = 256 << 20
 """Bytes of an uploaded file at most."""
@@ -32,15 +40,14 @@ def unseal_upload(ref: sealing.PackRef, data: bytes, keyring: Keyring) -> bytes:
     return sealing.unseal(ref, data, keyring, limit=LARGEST_UPLOAD)
 
 
-def seal(release: str, key: bytes, items: Iterable[jsonl.Record], keyring: Keyring) -> sealing.Sealed:
+def seal(release: str, key: bytes, items: Iterable[Mapping[str, Any]], keyring: Keyring) -> sealing.Sealed:
     """``items``: ``{"index", "position", "uuid", "group", "item"}``.
 
     ``index`` counts the curator's file; ``position`` is the index in the other packs, null for the reserve.
     """
-    header = {"release": release, "key": key.hex()}
-    return sealing.seal(jsonl.write(FORM, header, items), READERS, keyring)
+    return sealing.seal(packs.write(ITEMS, {"release": release, "key": key.hex()}, items), READERS, keyring)
 
 
-def unseal(ref: sealing.PackRef, data: bytes, keyring: Keyring) -> jsonl.Pack:
+def unseal(ref: sealing.PackRef, data: bytes, keyring: Keyring) -> packs.Pack:
     """The header with ``release``, ``key`` and ``count``, and the items in the order of the curator's file."""
-    return jsonl.read(FORM, sealing.unseal(ref, data, keyring))
+    return packs.read(ITEMS, sealing.unseal(ref, data, keyring))

@@ -18,40 +18,45 @@ import re
 import secrets
 import shutil
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from evaluator.errors import IntegrityError, Stale
-from evaluator.vault import jsonl, outputs, sealing
+from evaluator.errors import IntegrityError, Misuse, Stale
+from evaluator.records import packs
+from evaluator.records.shapes import digest_text, integer, uuid_text
+from evaluator.vault import sealing
 from evaluator.vault.keyring import Keyring
 
 READERS = ("runner",)
 
-FORM = jsonl.Form("heldout.journal/1", outputs.KEYS)
+CHUNK = packs.make_format(
+    "heldout.journal/1",
+    {"run": uuid_text, "runspec": digest_text, "chunk": integer(1)},
+    *packs.OUTPUTS.variants,
+)
 
 LARGEST_CHUNK = 64 << 20
 
 _NAME = re.compile(r"[0-9]{8}\.age")
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class Journal:
     """The journal of one run under one RunSpec. One worker at a time writes it; the ledger's lease says which."""
 
     def __init__(self, root: Path, run: uuid.UUID, runspec: str, keyring: Keyring) -> None:
-        if not _DIGEST.fullmatch(runspec):
-            raise IntegrityError("a journal is named by the digest of a RunSpec")
+        if not digest_text.test(runspec):
+            raise Misuse("a journal is named by the digest of a RunSpec")
         self.folder = root / str(run) / runspec.removeprefix("sha256:")
         self._head = {"run": str(run), "runspec": runspec}
         self._keyring = keyring
 
-    def append(self, records: Iterable[jsonl.Record]) -> int:
+    def append(self, records: Iterable[Mapping[str, Any]]) -> int:
         """Seal and keep output records; they are on the disk when this returns. The chunk's number."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         number = len(self._chunks()) + 1
-        plaintext = jsonl.write(FORM, {**self._head, "chunk": number}, records)
+        plaintext = packs.write(CHUNK, {**self._head, "chunk": number}, records)
         self._keep(number, sealing.seal(plaintext, READERS, self._keyring).data)
         return number
 
@@ -84,10 +89,10 @@ class Journal:
         return chunks
 
     def _records(self, number: int, plaintext: bytes) -> list[dict[str, Any]]:
-        pack = jsonl.read(FORM, plaintext)
+        pack = packs.read(CHUNK, plaintext)
         if {key: pack.header.get(key) for key in (*self._head, "chunk")} != {**self._head, "chunk": number}:
             raise IntegrityError(f"chunk {number} of the journal belongs elsewhere")
-        return pack.records
+        return list(pack.records)
 
     def _keep(self, number: int, data: bytes) -> None:
         temporary = self.folder / f".{secrets.token_hex(8)}.part"

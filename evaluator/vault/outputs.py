@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from evaluator.vault import jsonl, sealing
+from evaluator.records import packs
+from evaluator.vault import sealing
 from evaluator.vault.keyring import Keyring
 
 READERS = ("grader", "auditor")
 
-KEYS = frozenset(
-    {"index", "outcome", "detail", "text", "tokens", "logprob", "prompt_tokens", "prompt_sha256", "prompt_ids_sha256"}
-    | {"batch", "ms"}
-)
 
-FORM = jsonl.Form("heldout.outputs/1", KEYS)
-
-
-def seal(run: str, runspec: str, outputs: Iterable[jsonl.Record], keyring: Keyring) -> sealing.Sealed:
+def seal(run: str, runspec: str, outputs: Iterable[Mapping[str, Any]], keyring: Keyring) -> sealing.Sealed:
     """``runspec`` is the digest that everything of the run cites."""
-    header = {"run": run, "runspec": runspec}
-    return sealing.seal(jsonl.write(FORM, header, outputs), READERS, keyring)
+    return sealing.seal(packs.write_outputs(run, runspec, outputs), READERS, keyring)
 
 
-def unseal(ref: sealing.PackRef, data: bytes, keyring: Keyring) -> jsonl.Pack:
+def unseal(ref: sealing.PackRef, data: bytes, keyring: Keyring) -> packs.Pack:
     """The header with ``run``, ``runspec`` and ``count``, and the outputs by ascending index."""
-    return jsonl.read(FORM, sealing.unseal(ref, data, keyring))
+    return packs.read_outputs(sealing.unseal(ref, data, keyring))

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from evaluator.vault import jsonl, sealing
+from evaluator.records import packs
+from evaluator.vault import sealing
 from evaluator.vault.keyring import Keyring
 
 READERS = ("curator", "runner", "auditor")
 
-FORM = jsonl.Form("heldout.prompts/1", frozenset({"index", "messages", "prompt"}))
+
+def seal(release: str, prompts: Iterable[Mapping[str, Any]], keyring: Keyring) -> sealing.Sealed:
+    """``prompts``: ``{"index", "messages"}`` or ``{"index", "prompt"}`` each; anything more is refused."""
+    return sealing.seal(packs.write_prompts(release, prompts), READERS, keyring)
 
 
-def seal(release: str, prompts: Iterable[jsonl.Record], keyring: Keyring) -> sealing.Sealed:
-    """``prompts``: ``{"index", "messages"}`` or ``{"index", "prompt"}`` each."""
-    return sealing.seal(jsonl.write(FORM, {"release": release}, prompts), READERS, keyring)
-
-
-def unseal(ref: sealing.PackRef, data: bytes, keyring: Keyring) -> jsonl.Pack:
+def unseal(ref: sealing.PackRef, data: bytes, keyring: Keyring) -> packs.Pack:
     """The header with ``release`` and ``count``, and the prompts by ascending index."""
-    return jsonl.read(FORM, sealing.unseal(ref, data, keyring))
+    return packs.read_prompts(sealing.unseal(ref, data, keyring))

@@ -11,13 +11,14 @@ from evaluator.errors import IntegrityError, Stale
 from evaluator.vault.journal import Journal
 from evaluator.vault.keyring import NoKey
 from tests.keyrings import Keys
+from tests.vault.records import output_record
 
 RUN = uuid.UUID("8c4e3f2a-0000-4000-8000-000000000001")
 SPEC, OTHER = "sha256:" + "1" * 64, "sha256:" + "2" * 64
 
 
 def output(index: int) -> dict[str, object]:
-    return {"index": index, "outcome": "answered", "text": f"CANARY {index}"}
+    return output_record(index, f"CANARY {index}")
 
 
 @pytest.fixture
