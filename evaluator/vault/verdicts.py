@@ -1,10 +1,9 @@
-"""How each output was judged. Written by the grader; read by grader and auditor.
-
-It takes the written pack and not the records: the auditor writes the same verdicts again to compare their digest, and
-seals nothing.
-"""
+"""How each output was judged. Written by the grader; read by grader and auditor."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from evaluator.records import packs, verdicts
 from evaluator.vault import sealing
@@ -13,8 +12,13 @@ from evaluator.vault.keyring import Keyring
 READERS = ("grader", "auditor")
 
 
-def seal(pack: bytes, keyring: Keyring) -> sealing.Sealed:
-    """``pack``: what ``evaluator.records.verdicts.write_verdicts`` wrote."""
+def seal(header: Mapping[str, str], records: Iterable[Mapping[str, Any]], keyring: Keyring) -> sealing.Sealed:
+    """``header``: ``run``, ``runspec`` and the digests of ``outputs``, ``answers`` (contents) and ``grader``."""
+    return seal_written(verdicts.write_verdicts(header, records), keyring)
+
+
+def seal_written(pack: bytes, keyring: Keyring) -> sealing.Sealed:
+    """For who has written the pack already; the auditor writes one only to compare its digest, and seals nothing."""
     return sealing.seal(pack, READERS, keyring)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 
 from evaluator.errors import Refused
-from evaluator.records.verdicts import write_verdicts
 from evaluator.vault import answers, items, journal, outputs, prompts, sealing, verdicts
 from evaluator.vault.keyring import NoKey
 from leaderboard.identities import IDENTITIES, PACKS, readers
@@ -25,7 +24,7 @@ SEAL: dict[str, Callable[[Keys], sealing.Sealed]] = {
     "prompts": lambda keys: prompts.seal(RELEASE, [PROMPT], keys.ring("curator")),
     "answers": lambda keys: answers.seal(RELEASE, [answer_record(0)], keys.ring("curator")),
     "outputs": lambda keys: outputs.seal(RELEASE, DIGEST, [output_record(0)], keys.ring("runner")),
-    "verdicts": lambda keys: verdicts.seal(write_verdicts(HEADER, [verdict_record(0)]), keys.ring("grader")),
+    "verdicts": lambda keys: verdicts.seal(HEADER, [verdict_record(0)], keys.ring("grader")),
 }
 
 
