@@ -112,7 +112,8 @@ def diagnose(state: State, _: argparse.Namespace) -> int:
 
 
 COMMANDS: dict[str, Callable[[State, argparse.Namespace], int]] = {
-    "up": up, "down": down, "status": status, "env": env, "images": build_images, "test": test, "bench": bench, "check": check,
+    "up": up, "down": down, "status": status, "env": env, "images": build_images, "test": test, "bench": bench,
+    "check": check,
     "doctor": diagnose,
 }  # fmt: skip
 

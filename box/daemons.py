@@ -36,21 +36,44 @@ class Daemon:
 
 def start(state: State, daemon: Daemon) -> bool:
     """Start it unless it runs; wait until it is ready. Returns whether it was started now."""
+    process = spawn(state, daemon)
+    if process is not None:
+        wait(state, process, daemon)
+    return process is not None
+
+
+def spawn(state: State, daemon: Daemon) -> subprocess.Popen[bytes] | None:
+    """Start it unless it runs, without waiting."""
     if pid(state, daemon.name) is not None:
-        return False
-    log = state.log / f"{daemon.name}.log"
+        return None
     identity = {"user": daemon.owner[0], "group": daemon.owner[1], "extra_groups": list(daemon.groups)}
-    with log.open("ab") as output:
-        log.chmod(0o640)
-        process = subprocess.Popen(
+    with log(state, daemon.name).open("ab") as output:
+        log(state, daemon.name).chmod(0o640)
+        process: subprocess.Popen[bytes] = subprocess.Popen(
             daemon.command, env=daemon.environment, cwd="/", umask=0o022, start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=output, stderr=output,
             **(identity if state.separate else {}),  # type: ignore[call-overload]
         )  # fmt: skip
     facts = {"pid": process.pid, "started": _started(process.pid)}
     write_whole(_pid_file(state, daemon.name), json.dumps(facts) + "\n")
-    _wait(process, daemon, log)
-    return True
+    return process
+
+
+def wait(state: State, process: subprocess.Popen[bytes], daemon: Daemon) -> None:
+    """Until it is ready; ``Missing`` with the log's place when it ends or takes too long."""
+    deadline = time.monotonic() + daemon.patience
+    while daemon.ready is not None and not daemon.ready():
+        if process.poll() is not None:
+            raise Missing(
+                f"{daemon.name} ended at once with code {process.returncode}: read {log(state, daemon.name)}."
+            )
+        if time.monotonic() > deadline:
+            raise Missing(f"{daemon.name} is not ready after {daemon.patience:.0f} s: read {log(state, daemon.name)}.")
+        time.sleep(0.05)
+
+
+def log(state: State, name: str) -> Path:
+    return state.log / f"{name}.log"
 
 
 def stop(state: State, name: str, seconds: float = SECONDS_TO_STOP) -> bool:
@@ -89,13 +112,3 @@ def _started(number: int) -> int | None:
         return None
     fields = text.rpartition(")")[2].split()
     return None if fields[0] in "ZX" else int(fields[19])
-
-
-def _wait(process: subprocess.Popen[bytes], daemon: Daemon, log: Path) -> None:
-    deadline = time.monotonic() + daemon.patience
-    while daemon.ready is not None and not daemon.ready():
-        if process.poll() is not None:
-            raise Missing(f"{daemon.name} ended at once with code {process.returncode}: read {log}.")
-        if time.monotonic() > deadline:
-            raise Missing(f"{daemon.name} is not ready after {daemon.patience:.0f} s: read {log}.")
-        time.sleep(0.05)

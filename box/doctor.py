@@ -47,8 +47,8 @@ def _either(good: bool, text: str, otherwise: str, bad: bool | None = False) -> 
 def users(state: State) -> Iterator[Finding]:
     shared = "all identities share one Unix user; roles, broker users and keys are still separate, and each run says so"
     yield _either(state.separate, "every identity is a Unix user of its own", shared, None)
-    yield _either(not state.separate or home.readable(REPOSITORY), f"the code runs from {REPOSITORY}",
-                  f"{REPOSITORY} is closed to other Unix users: everything runs from a copy below {home.SHELF}", None)  # fmt: skip
+    closed = f"{REPOSITORY} is closed to other Unix users: everything runs from a copy below {home.SHELF}"
+    yield _either(not state.separate or home.readable(REPOSITORY), f"the code runs from {REPOSITORY}", closed, None)
 
 
 def python(state: State) -> Iterator[Finding]:

@@ -11,7 +11,9 @@ clock         returns expired leases, repeats hints
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from box import daemons, engine, layout
 from box.progress import step
@@ -53,14 +55,18 @@ def _worker(name: str, queue: str, pool: str) -> Process:
 
 
 def start(state: State) -> list[str]:
-    """Start every process that does not run. Returns the names of those started now."""
-    started = []
+    """Start every process that does not run and wait for all. Returns the names of those started now."""
+    waiting = []
     for process in table(state):
-        if daemons.pid(state, process.name) is None:
-            with step(f"starting {process.name}"):
-                daemons.start(state, daemon(state, process))
-            started.append(process.name)
-    return started
+        made = daemon(state, process)
+        spawned = daemons.spawn(state, made)
+        if spawned is not None:
+            waiting.append((spawned, made))
+    if waiting:
+        with step(f"starting {', '.join(made.name for _, made in waiting)}"):
+            for spawned, made in waiting:
+                daemons.wait(state, spawned, made)
+    return [made.name for _, made in waiting]
 
 
 def stop(state: State) -> list[str]:
@@ -85,18 +91,31 @@ def daemon(state: State, process: Process) -> daemons.Daemon:
             "DJANGO_SETTINGS_MODULE": "leaderboard.settings",
         },
         groups=(engine.socket_group(),) if process.uses_engine else (),
-        ready=lambda: _ready(state, process),
+        ready=_ready(state, process),
     )  # fmt: skip
 
 
-def _ready(state: State, process: Process) -> bool:
-    """The two that others connect to are ready when they listen; for the rest it is enough to have been started."""
+def _ready(state: State, process: Process) -> Callable[[], bool] | None:
+    """Whoever listens is ready when it does; a worker when it says so. The clock asks and is asked nothing."""
     if process.name == "launcher":
-        return _listens(socket.AF_UNIX, state.config()["launcher_socket"])
+        return lambda: _listens(socket.AF_UNIX, state.config()["launcher_socket"])
     if process.name == "web":
         web = state.config()["web"]
-        return _listens(socket.AF_INET, (web["host"], web["port"]))
-    return True
+        return lambda: _listens(socket.AF_INET, (web["host"], web["port"]))
+    if process.program == "celery":
+        return _says(daemons.log(state, process.name), f"{process.name}@")
+    return None
+
+
+def _says(log: Path, words: str) -> Callable[[], bool]:
+    """Whether a line of the log written from now on holds these words and ends with "ready."."""
+    begin = log.stat().st_size if log.exists() else 0
+
+    def said() -> bool:
+        lines = log.read_bytes()[begin:].decode(errors="replace").splitlines()
+        return any(words in line and line.endswith("ready.") for line in lines)
+
+    return said
 
 
 def _listens(family: socket.AddressFamily, address: str | tuple[str, int]) -> bool:
