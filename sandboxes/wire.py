@@ -154,13 +154,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-def _refuse(untrusted: str) -> object:
+def _refuse(_: str) -> object:
     raise WireError("json", "only integers")
 
 
 def _deeper(value: object, depth: int) -> bool:
     """Whether containers nest deeper than ``depth``, level by level: no recursion that a guest could exhaust."""
-    level = [value]
+    level: list[Any] = [value]
     for _ in range(depth):
         inside = [node.values() if isinstance(node, dict) else node for node in level]
         level = [child for children in inside for child in children if isinstance(child, dict | list)]

@@ -13,6 +13,7 @@ Every lie a test needs is one keyword: ``config=`` and its siblings overlay a JS
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import struct
@@ -197,7 +198,7 @@ def _chain(says: str) -> dict[int, int]:
         raise ValueError("the next token depends on the last one alone: no byte may come twice, nor a line feed")
     path = [ord("\n"), *said, END]  # the generation prompt ends with a line feed
     following = dict.fromkeys(range(TOKENS), END)
-    following.update(zip(path, path[1:], strict=False))
+    following.update(itertools.pairwise(path))
     return following
 
 

@@ -2,9 +2,9 @@
 
 Rules for every tier:
 
-1. ``prepare`` makes the guest but runs nothing of it, and compares the effective configuration with the specification.
-   Any difference is a ``Fault`` and the guest is removed.
-2. ``start`` runs it, after the runner has seen the ``offer``. From then on ``receive`` and ``send`` move bytes without blocking.
+1. ``offer`` says what would be made, before anything is. ``prepare`` makes the guest but runs nothing of it, and
+   compares the effective configuration with the specification: any difference is a ``Fault`` and the guest is removed.
+2. ``start`` runs it. From then on ``receive`` and ``send`` move bytes without blocking.
 3. ``kill`` ends every process of the guest at once, whatever state it is in. It may be called at any time, twice too.
 4. ``exit_facts`` may be asked once nothing runs any more, before ``remove``.
 5. ``remove`` leaves nothing behind. ``reap`` removes what a dead launcher of the same installation left.

@@ -74,7 +74,7 @@ def _stamps(folder: Path) -> dict[str, Stamp]:
 def _sha256(path: Path) -> str:
     hasher = hashlib.sha256()
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    with open(descriptor, "rb", buffering=0) as file:
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
         while chunk := file.read(_CHUNK):
             hasher.update(chunk)
     return hasher.hexdigest()

@@ -1,10 +1,10 @@
 """The runner's side of the launcher: ask for a guest, start it, send and receive bytes, learn how it ended.
 
-    with open_guest(launcher, run, attempt) as guest:
-        ...guest.offer...          # fix the RunSpec with it
-        guest.start()
-        guest.send(...); guest.receive(timeout)
-        guest.exit()
+with open_guest(launcher, run, attempt) as guest:
+    ...guest.offer...          # fix the RunSpec with it
+    guest.start()
+    guest.send(...); guest.receive(timeout)
+    guest.exit()
 """
 
 from __future__ import annotations

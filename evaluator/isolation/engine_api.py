@@ -18,7 +18,7 @@ from evaluator.errors import Fault, FaultKind
 
 DEFAULT_SOCKET = Path("/var/run/docker.sock")
 PREFERRED = (1, 41)
-"""The API version this was written for: Debian 12's engine. A newer engine is spoken to in the oldest it still knows."""
+"""The API version this was written for: Debian 12's engine. A newer one is spoken to in the oldest it still knows."""
 
 CALL = 30.0
 """Seconds for a call. Creating and starting wait for a disk, so this is patience and no pace."""
@@ -138,7 +138,9 @@ class EngineApi:
         finally:
             connection.close()
         if response.status >= 400 and response.status not in tolerated:
-            raise EngineError(f"{method} {target.split('?')[0]}", response.status, data.decode("utf-8", "replace")[:500])
+            raise EngineError(
+                f"{method} {target.split('?', maxsplit=1)[0]}", response.status, data.decode("utf-8", "replace")[:500]
+            )
         return data if response.status < 400 else b""
 
     def _prefix(self) -> str:
@@ -167,4 +169,4 @@ def _read_head(connection: socket.socket) -> int:
         if not byte or len(head) > _HEAD_LIMIT:
             raise Fault(FaultKind.LAUNCHER, "engine_unreachable", "attach: the answer broke off")
         head += byte
-    return int(head.split(b" ", 2)[1])
+    return int(head.split(b" ", maxsplit=2)[1])

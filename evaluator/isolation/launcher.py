@@ -16,7 +16,6 @@ it: the runner's hang-up ends it, and the end of the launcher closes its input.
 from __future__ import annotations
 
 import logging
-import os
 import socket
 import stat
 import struct
@@ -158,7 +157,7 @@ def _request(peer: socket.socket) -> tuple[str, int, bytes]:
         except OSError:
             piece = b""
         untrusted += piece
-        if not piece or len(untrusted) > chunks.REQUEST_LIMIT and b"\n" not in untrusted:
+        if not piece or (len(untrusted) > chunks.REQUEST_LIMIT and b"\n" not in untrusted):
             raise _bad_request()
     line, _, rest = untrusted.partition(b"\n")
     try:
@@ -231,7 +230,7 @@ def _listening(address: Path) -> Iterator[socket.socket]:
     address.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(address))
-        os.chmod(address, 0o666)
+        address.chmod(0o666)
         listener.listen(AT_ONCE)
         try:
             yield listener

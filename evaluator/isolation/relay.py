@@ -70,10 +70,13 @@ class Relay:
             self._guest_said(ready.get(self._guest.fileno(), 0))
             self._pass_on()
             self._guest.observe()
-            if self._ending is None and time.monotonic() > deadline:
-                self._ending = Ending.DEADLINE
+            self._look_at_clock(deadline)
         self._flush(deadline)
         return self._ending
+
+    def _look_at_clock(self, deadline: float) -> None:
+        if self._ending is None and time.monotonic() > deadline:
+            self._ending = Ending.DEADLINE
 
     def stderr_tail(self) -> str:
         kept = b"".join(self._stderr)[-self._limits.stderr_kept :]

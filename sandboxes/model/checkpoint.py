@@ -18,9 +18,9 @@ _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical_p", "repetition_
 
 def require_readable(folder: Path) -> None:
     """Libraries report a file without read permission as missing, so look first."""
-    names = sorted(os.listdir(folder))
-    unreadable = [name for name in names if not os.access(folder / name, os.R_OK)]
-    if unreadable or not names:
+    files = sorted(folder.iterdir())
+    unreadable = [path.name for path in files if not os.access(path, os.R_OK)]
+    if unreadable or not files:
         raise UnreadableError(f"not readable: {', '.join(unreadable) or 'empty folder'}")
 
 

@@ -71,7 +71,7 @@ class Engine(Protocol):
     """A transformers tokenizer, for rendering and for turning ids into text."""
 
     def facts(self) -> dict[str, Any]:
-        """What was effectively loaded: ``dtype``, ``parameters``, ``vocabulary``, ``context`` (or null), ``threads``."""
+        """What was effectively loaded: ``dtype``, ``vocabulary``, ``context`` (or null), ``threads``, ``endings``."""
 
     def generate(self, schedule: Sequence[Prompt], sampling: Sampling) -> Iterator[Completion]:
         """Work through the schedule in its order; each completion comes as soon as it is finished."""

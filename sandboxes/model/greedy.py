@@ -31,12 +31,15 @@ class RoomyLayer(DynamicLayer):  # type: ignore[misc]  # the guest's libraries c
         self._length = 0
         self._keys, self._values = _with_room(key_states, 0), _with_room(value_states, 0)
 
-    def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    def update(self, key_states: Any, value_states: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         start, self._length = self._length, self._length + key_states.shape[-2]
         if self._length > self._keys.shape[-2]:
-            self._keys, self._values = _grown(self._keys, start, self._length), _grown(self._values, start, self._length)
+            self._keys, self._values = (
+                _grown(self._keys, start, self._length),
+                _grown(self._values, start, self._length),
+            )
         self._keys[:, :, start : self._length] = key_states
         self._values[:, :, start : self._length] = value_states
         self._expose()

@@ -6,7 +6,7 @@ the date would otherwise render another prompt tomorrow.
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import hashlib
 import struct
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from typing import Any
 
 import jinja2
 
-CLOCK = datetime.datetime(2025, 1, 15, 12, 0, tzinfo=datetime.UTC)
+CLOCK = dt.datetime(2025, 1, 15, 12, 0, tzinfo=dt.UTC)
 """What ``strftime_now`` of a template says, always; intake tells it the same (``evaluator.records.controls.TODAY``)."""
 
 

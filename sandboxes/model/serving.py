@@ -103,7 +103,7 @@ def _about(rendered: Rendered) -> dict[str, Any]:
 
 
 def _unanswered(index: int, outcome: str, detail: str, rendered: Rendered) -> dict[str, Any]:
-    nothing = {"text": "", "tokens": [], "logprob": None, "batch": 0, "ms": 0}
+    nothing: dict[str, Any] = {"text": "", "tokens": [], "logprob": None, "batch": 0, "ms": 0}
     return {"index": index, "outcome": outcome, "detail": detail, **nothing, **_about(rendered)}
 
 

@@ -85,7 +85,7 @@ def _load(folder: Path, dtype: Any) -> tuple[Any, Any]:
         model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, use_safetensors=True, **local)
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001 - the libraries raise a dozen types for a bad checkpoint, some their own
+    except Exception as error:  # the libraries raise a dozen types for a bad checkpoint, some their own
         raise LoadError(f"{type(error).__name__}: {error}"[:500]) from error
     return tokenizer, model.eval()
 

@@ -1,0 +1,1 @@
+"""The only host code that speaks to a model guest: drives the wire, and believes nothing that comes back."""
