@@ -1,0 +1,50 @@
+"""An installation of its own for the tests, below var/test: real services, real keys, real uids where we are root.
+
+Started once and left running when the tests end, so that the next run begins at once; ``make down`` stops it. Its
+database doesn't wait for the disk: a test that kills processes loses nothing by that, only a power cut would.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from functools import lru_cache
+
+from box import keys, layout, postgres, valkey
+from box.state import REPOSITORY, State, here
+
+STATE = State(root=here().root / "test", separate=os.geteuid() == 0)
+
+
+@lru_cache(maxsize=1)
+def ensure() -> State:
+    """Services up, database prepared. Once per process."""
+    _environments()
+    layout.ensure(STATE)
+    keys.ensure(STATE)
+    postgres.start(STATE)
+    postgres.sql(STATE, "ALTER SYSTEM SET fsync = off;\nSELECT pg_reload_conf();")
+    valkey.start(STATE)
+    STATE.configure(uid_base=62000 if STATE.separate else None, **FAST)
+    _prepare()
+    return STATE
+
+
+FAST = {"lease_seconds": 6, "heartbeat_seconds": 1, "retry_seconds": 1}
+"""Lost workers are noticed soon. The proportions are those of production."""
+
+
+def _environments() -> None:
+    """The same environments as the installation beside: they hold no state."""
+    STATE.root.mkdir(parents=True, exist_ok=True)
+    for name in ("env", "images.json", "checkpoints-source"):
+        link = STATE.root / name
+        if not link.is_symlink():
+            link.symlink_to(here().root / name)
+
+
+def _prepare() -> None:
+    python = here().python("dev")
+    environment = {"IDENTITY": "owner", "HELDOUT_STATE": str(STATE.root), "PATH": os.environ["PATH"]}
+    command = [str(python), "manage.py", "prepare", "--verbosity=0"]
+    subprocess.run(command, cwd=REPOSITORY, env=environment, check=True)
