@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning, register
+from django.core.checks import CheckMessage, Error, register
+from django.core.checks import Warning as CheckWarning
 
 from leaderboard.identities import IDENTITIES
 
@@ -21,16 +22,15 @@ def own_secrets_only(app_configs: object, **kwargs: Any) -> list[CheckMessage]:
     if settings.IDENTITY not in IDENTITIES:
         return []
     identity = IDENTITIES[settings.IDENTITY]
-    problems: list[CheckMessage] = []
-    for name in _names(settings.SECRETS):
-        if name not in identity.secrets():
-            problems.append(
-                Error(
-                    f"{identity.name} holds {name}, which is not its own.",
-                    hint=f"Remove it from {settings.SECRETS}; leaderboard/identities.py names what belongs there.",
-                    id="heldout.E002",
-                )
-            )
+    problems: list[CheckMessage] = [
+        Error(
+            f"{identity.name} holds {name}, which is not its own.",
+            hint=f"Remove it from {settings.SECRETS}; leaderboard/identities.py names what belongs there.",
+            id="heldout.E002",
+        )
+        for name in _names(settings.SECRETS)
+        if name not in identity.secrets()
+    ]
     if settings.CONFIG.get("uid_base") is not None:
         problems += [_readable(path) for path in _foreign(settings.STATE / "secrets") if os.access(path, os.R_OK)]
     return problems
@@ -45,7 +45,7 @@ def _readable(path: Path) -> CheckMessage:
 
 
 def _names(folder: Path) -> list[str]:
-    return sorted(os.listdir(folder)) if folder.is_dir() else []
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
 
 def _foreign(secrets: Path) -> Iterator[Path]:
@@ -118,7 +118,7 @@ def one_user_for_all(app_configs: object, **kwargs: Any) -> list[CheckMessage]:
     if settings.IDENTITY not in IDENTITIES or settings.CONFIG.get("uid_base") is not None:
         return []
     return [
-        Warning(
+        CheckWarning(
             "All identities run as one operating-system user.",
             hint="Start as root to give each a uid of its own; database roles, broker users and keys are separate.",
             id="heldout.W001",

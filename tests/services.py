@@ -54,7 +54,8 @@ def empty() -> None:
     tables = [
         table
         for table in connection.introspection.table_names()
-        if table.startswith(("leaderboard_", "account_", "socialaccount_")) or table in {"django_session", "django_admin_log"}
+        if table.startswith(("leaderboard_", "account_", "socialaccount_"))
+        or table in {"django_session", "django_admin_log"}
     ]
     with connection.cursor() as cursor:
         cursor.execute(f"TRUNCATE {', '.join(tables)} CASCADE")

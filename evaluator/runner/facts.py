@@ -86,7 +86,7 @@ def _field(path: str, name: str) -> str:
 
 
 def _kibibytes(text: str) -> int:
-    return int(text.split()[0]) if text else 0
+    return int(text.split(maxsplit=1)[0]) if text else 0
 
 
 def isolation(config: Mapping[str, object]) -> dict[str, object]:

@@ -1,14 +1,13 @@
-"""Keeps a lease while the work goes on, and stops the work when the lease is lost or someone cancels.
+"""Keeps a lease while the work goes on, and tells the work to stop when the lease is lost or someone cancels.
 
-A thread of its own with a database connection of its own: the work may sit in a read for minutes. It never works on
-the run itself; it tells, through ``stop``, the one call that ends the guest.
+A thread of its own with a database connection of its own: the work may sit in a read for minutes. It never touches
+the run's work; whoever works asks ``raise_if_stopped`` about once a second.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
 from types import TracebackType
 
 from django.db import DatabaseError, connection
@@ -21,20 +20,30 @@ from leaderboard.ledger.guard import Claim
 log = logging.getLogger(__name__)
 
 
-class Heartbeat:
-    """A context: beats every ``seconds`` from entry to exit. ``stop`` is called at most once, from the thread."""
+class Cancelled(Exception):
+    """Somebody who may asked for this run to be cancelled."""
 
-    def __init__(self, claim: Claim, state: State, *, seconds: float, stop: Callable[[], None]) -> None:
-        self._claim, self._state, self._seconds, self._stop = claim, state, seconds, stop
-        self._done = self._total = 0
+
+class Heartbeat:
+    """A context: beats every ``seconds`` from entry to exit."""
+
+    def __init__(self, claim: Claim, state: State, *, seconds: float) -> None:
+        self._claim, self._state, self._seconds = claim, state, seconds
+        self._progress: tuple[int, int] | None = None
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
-        self.cancelled = False
-        self.lost = False
+        self._cancelled = self._lost = False
 
     def progress(self, done: int, total: int) -> None:
         """Figures for the next beat."""
-        self._done, self._total = done, total
+        self._progress = (done, total)
+
+    def raise_if_stopped(self) -> None:
+        """``Stale`` when the lease was lost, ``Cancelled`` when the run is to be cancelled."""
+        if self._lost:
+            raise Stale(f"the lease on run {self._claim.run_id} was lost")
+        if self._cancelled:
+            raise Cancelled
 
     def __enter__(self) -> Heartbeat:
         self._thread.start()
@@ -46,22 +55,20 @@ class Heartbeat:
 
     def _beat(self) -> None:
         try:
-            while not self._end.wait(self._seconds):
-                if self._once():
-                    self._stop()
-                    return
+            while not self._lost and not self._end.wait(self._seconds):
+                self._once()
         finally:
             connection.close()
 
-    def _once(self) -> bool:
-        """One beat; whether the work must stop. A database that is away for a moment is not a lost lease yet."""
+    def _once(self) -> None:
+        """One beat. A database that is away for a moment is not a lost lease yet: the lease itself will tell."""
+        done, total = self._progress or (None, None)
         try:
-            pulse = runs.heartbeat(self._claim, self._state, done=self._done, total=self._total)
+            pulse = runs.heartbeat(self._claim, self._state, done=done, total=total)
         except Stale:
-            self.lost = True
+            self._lost = True
         except DatabaseError as error:
             log.warning("no heartbeat for run %s: %s", self._claim.run_id, error)
             connection.close()
         else:
-            self.cancelled = pulse.cancel_requested
-        return self.lost or self.cancelled
+            self._cancelled = pulse.cancel_requested

@@ -36,7 +36,7 @@ from evaluator.vault import prompts
 from evaluator.vault.keyring import Keyring
 from evaluator.vault.sealing import PackRef
 from leaderboard.ledger.guard import Claim
-from leaderboard.models import Checkpoint, Release, Run, Submission
+from leaderboard.models import Checkpoint, Release, Submission
 from leaderboard.version import VERSION
 
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^ \\;]+)", re.MULTILINE)

@@ -119,7 +119,9 @@ def _finish_check(upload: Upload, **changes: object) -> None:
         raise Stale(f"upload {upload.pk} was checked by another worker")
 
 
-def submit(user: User, checkpoint: Checkpoint, release: Release, preset: Preset, declaration: Declaration) -> Submission:
+def submit(
+    user: User, checkpoint: Checkpoint, release: Release, preset: Preset, declaration: Declaration
+) -> Submission:
     """Log the submission, charge it and queue its run. Raises ``Refused`` when today's allowance is used up.
 
     The team's row is locked, so that two submissions at once can't both take the last slot.

@@ -14,9 +14,7 @@ from leaderboard.models import Benchmark, Item, Preset, Release
 
 def create_benchmark(slug: str, title: str, description: str, daily_limit: int) -> Benchmark:
     with transaction.atomic():
-        benchmark = Benchmark.objects.create(
-            slug=slug, title=title, description=description, daily_limit=daily_limit
-        )
+        benchmark = Benchmark.objects.create(slug=slug, title=title, description=description, daily_limit=daily_limit)
         entries.record("benchmark.create", benchmark.pk, slug=slug)
     return benchmark
 

@@ -30,6 +30,7 @@ class Command(BaseCommand):
         if len(password) < 12:
             raise CommandError(f"{options['password_file']}: a password has at least 12 characters")
         team = accounts.ensure_team(slug, str(options["team_name"] or slug), is_host=bool(options["host"]))
-        user, new = accounts.ensure_user(str(options["name"]), password, staff=bool(options["host"]) and role == "admin")
+        staff = bool(options["host"]) and role == Role.ADMIN
+        user, new = accounts.ensure_user(str(options["name"]), password, staff=staff)
         accounts.ensure_membership(team, user, role)
         self.stdout.write(f"{user.username}: {'made' if new else 'was there'}, {role} of {team.name}")
