@@ -30,7 +30,7 @@ def up(state: State, guest: str = "transformers") -> None:
     valkey.start(state)
     engine.ensure(state)
     images.ensure(state, guest)
-    changed = _configure(state, guest)
+    changed = configure(state, guest)
     _prepare(state)
     if changed:
         processes.stop(state)
@@ -48,7 +48,7 @@ def down(state: State) -> None:
     postgres.stop(state)
 
 
-def _configure(state: State, guest: str) -> bool:
+def configure(state: State, guest: str) -> bool:
     """Write config.json. Returns whether it changed: running processes read it at their start only."""
     before = state.config()
     state.configure(
