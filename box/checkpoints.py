@@ -58,12 +58,12 @@ def _gguf(state: State) -> Path:
 
 
 def _made(state: State, name: str, command: str, *sources: Path) -> Path:
-    images.ensure(state, "transformers")
+    image = images.ensure(state, "transformers")
     target = state.root / "checkpoints-source" / f"{name}-{_key(command, *sources)}"
     if not target.exists():
         beside = _beside(target)
         with step(f"checkpoint {name}"):
-            _in_guest(command, [path.resolve() for path in sources], beside)
+            _in_guest(image, command, [path.resolve() for path in sources], beside)
         _settle(beside, target)
     return target
 
@@ -75,7 +75,7 @@ def _key(command: str, *sources: Path) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def _in_guest(command: str, sources: list[Path], out: Path) -> None:
+def _in_guest(image: str, command: str, sources: list[Path], out: Path) -> None:
     uid = UID_BASE + GUEST_UID_OFFSET if os.geteuid() == 0 else os.geteuid()
     if os.geteuid() == 0:
         os.chown(out, uid, uid)
@@ -86,7 +86,7 @@ def _in_guest(command: str, sources: list[Path], out: Path) -> None:
         f"--user={uid}:{uid}", "--pids-limit=128", "--memory=6g", "--tmpfs=/tmp", "--log-driver=none",
         "--env=HOME=/tmp", "--env=USER=guest", "--env=HF_HUB_OFFLINE=1", f"--env=OMP_NUM_THREADS={_threads()}",
         f"--volume={SCRIPT}:/opt/heldout/checkpoints.py:ro", *mounts, f"--volume={out}:/out",
-        "--entrypoint", PYTHON, "heldout-guest-transformers",
+        "--entrypoint", PYTHON, image,
         "-I", "-B", "/opt/heldout/checkpoints.py", command, *arguments, "/out",
     )  # fmt: skip
     done = subprocess.run(run, capture_output=True, text=True, check=False)

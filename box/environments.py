@@ -7,17 +7,14 @@ through a .pth file, so code and environment are never out of step.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from box import debian
 from box.progress import Missing, say, step
-from box.state import REPOSITORY, State, folder
+from box.state import REPOSITORY, State, alone, folder
 
 DEBIAN_PYTHON = Path("/usr/bin/python3.11")
 """Other Unix users must be able to run it; a Python below somebody's home folder is often closed to them."""
@@ -30,7 +27,7 @@ def ensure(state: State, name: str) -> Path:
     environment = state.env(name)
     wanted = lock_digest(name)
     folder(environment.parent)
-    with _alone(environment.parent / f".{name}.lock"):
+    with alone(environment.parent / f".{name}.lock"):
         if stamp(state, name) != wanted:
             with step(f"environment {name}: {_size(name)} packages"):
                 _build(environment, name)
@@ -97,10 +94,3 @@ def _quietly(*command: str) -> None:
 
 def _size(name: str) -> int:
     return sum("==" in line for line in lock_file(name).read_text().splitlines())
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    with path.open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield

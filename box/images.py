@@ -21,7 +21,7 @@ from typing import Any
 
 from box import engine, environments, rootfs, wheels
 from box.progress import step
-from box.state import REPOSITORY, State, write_whole
+from box.state import REPOSITORY, State, alone, folder, write_whole
 
 ENGINES = ("transformers", "vllm")
 RECIPES = REPOSITORY / "sandboxes" / "images"
@@ -30,13 +30,18 @@ PATH_FILE = "/opt/heldout\n/opt/heldout/site-packages\n"
 
 
 def ensure(state: State, guest: str) -> str:
-    """The digest of this engine's guest image, built first if any of its inputs changed."""
-    base = _image("base", guest, _digest(_recipe("base"), rootfs.inputs(guest)), lambda to: _base(guest, to))
+    """The digest of this engine's guest image, built first if any of its inputs changed. One builder at a time."""
+    with alone(folder(wheels.cache()) / "images.lock"):
+        return _ensure(state, guest)
+
+
+def _ensure(state: State, guest: str) -> str:
     lock = environments.lock_file(f"guest-{guest}")
+    base = _image("base", guest, _digest(_recipe("base"), rootfs.inputs(guest)), lambda to: _base(guest, to))
     deps_inputs = _digest(base.encode(), _recipe("deps"), lock.read_bytes())
-    deps = _image("deps", guest, deps_inputs, lambda to: _deps(state, guest, to), BASE=_name("base", guest))
+    deps = _image("deps", guest, deps_inputs, lambda to: _deps(state, guest, to), BASE=base)
     inputs = _digest(deps.encode(), _recipe("guest"), *_guest_code())
-    image = _image("guest", guest, inputs, _guest, DEPS=_name("deps", guest))
+    image = _image("guest", guest, inputs, _guest, DEPS=deps)
     _record(state, guest, {"name": _name("guest", guest), "id": image, "deps": deps, "base": base, "inputs": inputs,
                            "requirements": environments.lock_digest(f"guest-{guest}")})  # fmt: skip
     return image
@@ -54,22 +59,30 @@ def _name(layer: str, guest: str) -> str:
 
 
 def _image(layer: str, guest: str, inputs: str, fill: Callable[[Path], None], **arguments: str) -> str:
-    """The digest of one image; built in a scratch folder that ``fill`` prepares, unless its label fits."""
+    """The digest of one image; built in a scratch folder that ``fill`` prepares, unless one with these inputs exists.
+
+    The tag is the inputs' digest, so that two clones on one machine never take an image from each other; ``latest``
+    is for people.
+    """
     name = _name(layer, guest)
     found = _labelled(name, inputs)
-    if found:
-        return found
-    with tempfile.TemporaryDirectory(prefix="heldout-image-") as scratch:
-        fill(Path(scratch))
-        options = [f"--build-arg={key}={value}" for key, value in arguments.items()]
-        options += [f"--label={LABEL}={inputs}", f"--file={RECIPES / f'{layer}.Dockerfile'}", f"--tag={name}"]
-        with step(f"image {name}"):
-            engine.docker("build", "--quiet", "--network=none", "--no-cache", *options, scratch)
-    return _labelled(name, inputs)
+    if not found:
+        with tempfile.TemporaryDirectory(prefix="heldout-image-") as scratch:
+            fill(Path(scratch))
+            options = [f"--build-arg={key}={value}" for key, value in arguments.items()]
+            options += [f"--label={LABEL}={inputs}", f"--file={RECIPES / f'{layer}.Dockerfile'}"]
+            options += [f"--tag={name}:{inputs[:16]}", f"--tag={name}:latest"]
+            with step(f"image {name}"):
+                engine.docker("build", "--quiet", "--network=none", "--no-cache", *options, scratch)
+        found = _labelled(name, inputs)
+    return found
 
 
 def _labelled(name: str, inputs: str) -> str:
-    shown = engine.docker("image", "ls", "--no-trunc", "--quiet", f"--filter=label={LABEL}={inputs}", name)
+    """The image under this tag, if its label says the same."""
+    shown = engine.docker(
+        "image", "ls", "--no-trunc", "--quiet", f"--filter=label={LABEL}={inputs}", f"{name}:{inputs[:16]}"
+    )
     return shown.strip()
 
 
@@ -80,6 +93,7 @@ def _base(guest: str, target: Path) -> None:
 
 def _deps(state: State, guest: str, target: Path) -> None:
     found = wheels.ensure(state, f"guest-{guest}")
+    environments.ensure(state, "web")
     with step(f"unpacking {sum(1 for _ in found.iterdir())} wheels for {guest}"):
         wheels.unpack(state, found, target / "site-packages")
 

@@ -41,6 +41,9 @@ UNUSED: dict[str, frozenset[str] | None] = {
 """Packages taken without pip's resolver, and which of their requirements to leave out (``None``: all of them). vLLM's:
 sound and pictures, and a pin on a local torch build that no index serves under that name."""
 
+DROPPED = {"guest-vllm": frozenset({"triton"})}
+"""A gigabyte that only a GPU could use; one library asks for it whatever the machine, and does without."""
+
 HEADER = "# Made by `python3 -m box.lock {name}` from requirements/{name}.in. Do not edit.\n"
 
 
@@ -61,7 +64,7 @@ def lock(pip: Path, name: str) -> str:
     public = _public() if name == "torch-cuda" else None
     if rest:
         entries += _resolve(pip, [*rest, *_constraint(pip.parent, BASED_ON[name])], public)
-    known = _known("guest-transformers") if name == "torch-cuda" else set()
+    known = _known("guest-transformers") if name == "torch-cuda" else DROPPED.get(name, frozenset())
     pins = {_key(entry): _pin(pip, entry) for entry in entries if _key(entry) not in known}
     return HEADER.format(name=name) + "".join(pins[key] for key in sorted(pins))
 
@@ -83,8 +86,9 @@ def _needed(entry: dict[str, Any]) -> list[str]:
     return [line for line in lines if re.split(r"[^\w.-]", line, maxsplit=1)[0].lower() not in skipped]
 
 
-def _known(name: str) -> set[str]:
-    return {line.partition("==")[0] for line in (FOLDER / f"{name}.txt").read_text().splitlines() if "==" in line}
+def _known(name: str) -> frozenset[str]:
+    lines = (FOLDER / f"{name}.txt").read_text().splitlines()
+    return frozenset(line.partition("==")[0] for line in lines if "==" in line)
 
 
 def _public() -> dict[str, str]:

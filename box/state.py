@@ -6,8 +6,11 @@ but what lies below ``secrets/``.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,3 +87,11 @@ def folder(path: Path, mode: int = 0o755, owner: tuple[int, int] | None = None) 
         os.chown(path, *owner)
     path.chmod(mode)
     return path
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Wait until no other process of ours is inside with the same path."""
+    with path.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield

@@ -11,6 +11,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 from box import environments
@@ -42,10 +43,37 @@ def ensure(state: State, lock: str) -> Path:
 
 
 def unpack(state: State, wheels: Path, target: Path) -> None:
-    """Install a folder of wheels into a plain folder, byte-compiled, readable by all; no index is asked."""
-    names = sorted(str(path) for path in wheels.iterdir())
-    options = ("--quiet", "--no-index", "--no-deps", "--target", str(target))
-    _pip(environments.ensure(state, "web"), "install", *options, *names)
+    """Lay the wheels of a folder out as one site-packages, byte-compiled, readable by all. No index is asked.
+
+    A wheel is a zip file whose root goes to site-packages. Of what lies in its ``.data`` folder only more of the same
+    is taken: a guest has no use for console scripts and headers.
+    """
+    python = environments.ensure(state, "web")
+    for wheel in sorted(wheels.glob("*.whl")):
+        with zipfile.ZipFile(wheel) as archive:
+            for member in archive.infolist():
+                _lay(archive, member, target)
+    command = (str(python), "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash", str(target))
+    subprocess.run(
+        command, umask=0o022, capture_output=True, check=False
+    )  # some wheels carry templates that don't compile
+
+
+def _lay(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path) -> None:
+    parts = Path(member.filename).parts
+    if member.is_dir():
+        return
+    if parts[0].endswith(".data"):
+        if parts[1] not in {"purelib", "platlib"}:
+            return
+        parts = parts[2:]
+    path = target.joinpath(*parts)
+    if not path.resolve().is_relative_to(target.resolve()):
+        raise Missing(f"{archive.filename} holds {member.filename}, which lies outside of it: nothing was built.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(member) as source, path.open("wb") as copy:
+        shutil.copyfileobj(source, copy, 1 << 20)
+    path.chmod(0o755 if member.external_attr >> 16 & 0o100 else 0o644)
 
 
 def pins(lock: Path) -> dict[str, tuple[str, list[str]]]:

@@ -29,7 +29,8 @@ def _daemon(state: State, name: str) -> daemons.Daemon:
     celery = str(state.env("web") / "bin" / "celery")
     options = f"worker -Q {name} --pool=solo --without-gossip --without-mingle --without-heartbeat".split()
     return daemons.Daemon(
-        f"bell-{name}", (celery, "--workdir", str(REPOSITORY), "-A", "tests.box.bell", *options), layout.owner(state, name),
+        f"bell-{name}", (celery, "--workdir", str(REPOSITORY), "-A", "tests.box.bell", *options),
+        layout.owner(state, name),
         {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "IDENTITY": name, "HELDOUT_STATE": str(state.root)},
     )  # fmt: skip
 
