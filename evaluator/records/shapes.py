@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, NamedTuple, Self, get_type_hints
+from typing import Any, NamedTuple, Self, get_args, get_type_hints
 
 from evaluator.errors import Finding, Refused
 
@@ -159,7 +159,7 @@ def _short(name: object) -> str:
 
 
 def shaped(check: Check, *, default: Any = MISSING) -> Any:
-    """A dataclass field with its check. A field that is itself a ``Shape`` needs none: its type says it."""
+    """A dataclass field with its check. A field that holds a ``Shape`` needs none: its type says it."""
     if default is MISSING:
         return field(metadata={"check": check})
     return field(default=default, metadata={"check": check})
@@ -197,7 +197,10 @@ class Shape:
         if found := mistakes(value, _table(cls), where):
             raise Refused(found)
         assert isinstance(value, dict)
-        inner = {name: shape.from_json(value[name], f"{where}, {name}") for name, shape in _inner(cls).items()}
+        inner = {
+            name: shape.from_json(value[name], f"{where}, {name}")
+            for name, (shape, _) in _inner(cls).items() if value[name] is not None
+        }  # fmt: skip
         return cls(**{**value, **inner}).checked(where)
 
 
@@ -212,11 +215,12 @@ def _plain(value: Any) -> Any:
 
 
 def _table(shape: type[Any]) -> dict[str, Check]:
-    inner = _inner(shape)
-    return {item.name: _OBJECT if item.name in inner else item.metadata["check"] for item in fields(shape)}
+    inner = {name: nullable(_OBJECT) if optional else _OBJECT for name, (_, optional) in _inner(shape).items()}
+    return {item.name: inner.get(item.name) or item.metadata["check"] for item in fields(shape)}
 
 
-def _inner(shape: type[Any]) -> dict[str, type[Shape]]:
-    """The fields that are records themselves, with their types."""
+def _inner(shape: type[Any]) -> dict[str, tuple[type[Shape], bool]]:
+    """The fields that are records themselves: their type, and whether there may be none."""
     hints = get_type_hints(shape)
-    return {item.name: hints[item.name] for item in fields(shape) if "check" not in item.metadata}
+    named = {item.name: hints[item.name] for item in fields(shape) if "check" not in item.metadata}
+    return {name: (get_args(hint)[0], True) if get_args(hint) else (hint, False) for name, hint in named.items()}
