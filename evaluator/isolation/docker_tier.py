@@ -18,6 +18,10 @@ CHUNK = 256 << 10
 GRACE = 10.0
 """Seconds a killed or ended container has to be really gone."""
 
+BELATED = 2.0
+"""Seconds that the engine's word of a kill for want of memory may come after the guest's end."""
+
+SIGKILLED = 137
 CONFLICT = 409
 
 
@@ -94,6 +98,7 @@ class DockerGuest:
         self._attached: socket.socket | None = None
         self._memory = MemoryEvents(None)
         self._started = time.time()
+        self._killed = False
 
     def attach(self) -> None:
         self._attached = self._api.attach(self.container)
@@ -132,25 +137,38 @@ class DockerGuest:
         self._memory.read()
 
     def kill(self) -> None:
+        """Hang up first: the engine can't end a guest that floods a connection which nobody reads."""
+        self._killed = True
+        self._hang_up()
         self._api.kill(self.container)
 
     def exit_facts(self) -> ExitFacts:
         state = self._ended_state()
-        evidence = [
-            name
-            for name, seen in (
-                ("cgroup", self._memory.kills > 0),
-                ("events", self._api.memory_kills(self.container, self._started, time.time()) > 0),
-                ("flag", bool(state.get("OOMKilled"))),
-            )
-            if seen
-        ]
-        return ExitFacts(int(state["ExitCode"]), bool(evidence), tuple(evidence), self._memory.peak)
+        code = int(state["ExitCode"])
+        evidence = self._evidence(state)
+        deadline = time.monotonic() + BELATED
+        while code == SIGKILLED and not evidence and not self._killed and time.monotonic() < deadline:
+            time.sleep(0.1)
+            evidence = self._evidence(self._api.inspect(self.container)["State"])
+        return ExitFacts(code, bool(evidence), evidence, self._memory.peak)
+
+    def _evidence(self, state: dict[str, Any]) -> tuple[str, ...]:
+        """Where a kill for want of memory shows."""
+        places = {
+            "cgroup": self._memory.kills > 0,
+            "events": self._api.memory_kills(self.container, self._started, time.time()) > 0,
+            "flag": bool(state.get("OOMKilled")),
+        }
+        return tuple(name for name, seen in places.items() if seen)
 
     def remove(self) -> None:
+        self._hang_up()
+        self._api.remove(self.container)
+
+    def _hang_up(self) -> None:
         if self._attached is not None:
             self._attached.close()
-        self._api.remove(self.container)
+            self._attached = None
 
     def _ended_state(self) -> dict[str, Any]:
         """The engine's word once nothing runs; kills what lingers after its output has ended."""

@@ -110,11 +110,13 @@ class Launcher:
         self, peer: socket.socket, guest: Guest, facts: LaunchFacts, relay: Relay, early: list[wire.Frame]
     ) -> dict[str, Any]:
         guest.start()
+        ending = None
         try:
             _tell(peer, chunks.message(chunks.STARTED, {"name": guest.name}))
             ending = relay.run(early)
         finally:
-            guest.kill()
+            if ending is not Ending.EXIT:
+                guest.kill()
         log.info("run %s attempt %d ended: %s", facts.run, facts.attempt, ending)
         return _told(ending, guest.exit_facts(), relay)
 
