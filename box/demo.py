@@ -102,7 +102,7 @@ def _benchmark(state: State) -> Path:
         told = services.manage(state, "curator", "demo_benchmark", f"--slug={BENCHMARK}")
     release: dict[str, Any] = json.loads(told.splitlines()[-1])
     name = release["practice"].removeprefix("sha256:")
-    return state.root / "store" / "practice" / name[:2] / f"{name}.jsonl"
+    return Path(state.root / "store" / "practice" / name[:2] / f"{name}.jsonl")
 
 
 def _entries(state: State, practice: Path) -> list[Entry]:
@@ -151,7 +151,9 @@ class Client:
                        "XDG_CONFIG_HOME": str(self._home)}  # fmt: skip
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode not in {0, 1}:
-            raise Missing(f"`heldout {arguments[0]}` ended with {done.returncode}:\n{(done.stdout + done.stderr)[-2000:]}")
+            raise Missing(
+                f"`heldout {arguments[0]}` ended with {done.returncode}:\n{(done.stdout + done.stderr)[-2000:]}"
+            )
         return done.stdout
 
 

@@ -10,7 +10,7 @@ import os
 import subprocess
 from functools import lru_cache
 
-from box import keys, layout, postgres, valkey
+from box import keys, layout, postgres, services, valkey
 from box.state import REPOSITORY, State, here
 
 STATE = State(root=here().root / "test", separate=os.geteuid() == 0)
@@ -25,7 +25,8 @@ def ensure() -> State:
     postgres.start(STATE)
     postgres.sql(STATE, "ALTER SYSTEM SET fsync = off;\nSELECT pg_reload_conf();")
     valkey.start(STATE)
-    STATE.configure(uid_base=62000 if STATE.separate else None, **FAST)
+    services.configure(STATE, "transformers")
+    STATE.configure(**FAST)
     _prepare()
     return STATE
 
@@ -37,7 +38,7 @@ FAST = {"lease_seconds": 6, "heartbeat_seconds": 1, "retry_seconds": 1}
 def _environments() -> None:
     """The same environments as the installation beside: they hold no state."""
     STATE.root.mkdir(parents=True, exist_ok=True)
-    for name in ("env", "images.json", "checkpoints-source"):
+    for name in ("env", "checkpoints-source"):
         link = STATE.root / name
         if not link.is_symlink():
             link.symlink_to(here().root / name)

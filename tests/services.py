@@ -50,7 +50,7 @@ def connect(identity: str) -> psycopg.Connection[tuple[object, ...]]:
 
 
 def empty() -> None:
-    """Remove every row of ours. TRUNCATE fires no row trigger, so append-only tables empty as well; only the owner may."""
+    """Remove every row of ours. TRUNCATE fires no row trigger, so append-only tables empty as well."""
     tables = [
         table
         for table in connection.introspection.table_names()

@@ -17,7 +17,7 @@ from django.conf import settings
 
 from evaluator import blobs
 from evaluator.errors import Fault, FaultKind, IntegrityError
-from evaluator.isolation.client import Offer
+from evaluator.isolation.base import Offer
 from evaluator.records.canonical import digest_of_bytes
 from evaluator.records.runspec import (
     CheckpointRef,

@@ -6,6 +6,7 @@ The day is the UTC day. What the submit page shows and what is enforced are comp
 from __future__ import annotations
 
 import datetime as dt
+import uuid
 from dataclasses import dataclass
 
 from django.utils import timezone
@@ -41,7 +42,7 @@ def charge(submission: Submission, benchmark: Benchmark) -> None:
     )
 
 
-def refund(submission_id: object, reason: str) -> None:
+def refund(submission_id: uuid.UUID, reason: str) -> None:
     """Give the charge back, once, to the day it was taken from. A second refund is ignored by the constraint."""
     paid = QuotaEntry.objects.filter(submission_id=submission_id, kind="charge").first()
     if paid is None:

@@ -35,7 +35,7 @@ def freeze(
     """Write a release with all its items, or nothing. ``columns`` are those of ``Release``, ``items`` of ``Item``."""
     with transaction.atomic():
         release = Release.objects.create(id=release_id, benchmark=benchmark, **columns)
-        Item.objects.bulk_create([Item(release=release, **item) for item in items], batch_size=1000)  # type: ignore[misc]
+        Item.objects.bulk_create([Item(release=release, **item) for item in items], batch_size=1000)
         entries.record(
             "release.freeze", release.pk, version=release.version, prompts=release.prompts_digest,
             answers=release.answers_digest, practice=release.practice_digest,

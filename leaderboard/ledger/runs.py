@@ -82,7 +82,7 @@ def fix_runspec(claim: Claim, runspec: Mapping[str, object], digest: str) -> Non
 
 def add_practice_results(claim: Claim, results: Iterable[Mapping[str, object]]) -> None:
     """Show practice items as they come. An item that an earlier attempt showed stays as it was."""
-    rows = [PracticeResult(run_id=claim.run_id, **{key: _storable(value) for key, value in result.items()})  # type: ignore[misc]
+    rows = [PracticeResult(run_id=claim.run_id, **{key: _storable(value) for key, value in result.items()})
             for result in results]  # fmt: skip
     PracticeResult.objects.bulk_create(rows, ignore_conflicts=True)
 

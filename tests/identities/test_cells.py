@@ -77,7 +77,8 @@ def test_a_pack_opens_for_its_readers_alone(identity: str, pack: str, sealed: di
     if identity in MAY_READ[pack]:
         assert SECRET in done.stdout, done.stderr
     else:
-        assert done.returncode != 0 and "NoKey" in done.stderr
+        assert done.returncode != 0
+        assert "NoKey" in done.stderr
         assert SECRET not in done.stdout + done.stderr
 
 
@@ -146,7 +147,8 @@ def test_the_engine_s_socket_is_closed_to_every_identity_but_the_launcher(identi
                 print(type(error).__name__)
     """
     done = run_as(identity, code)
-    assert "CONNECTED" not in done.stdout and "PermissionError" in done.stdout, done.stdout + done.stderr
+    assert "CONNECTED" not in done.stdout, done.stdout
+    assert "PermissionError" in done.stdout, done.stderr
 
 
 @pytest.mark.root

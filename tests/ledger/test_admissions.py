@@ -40,7 +40,8 @@ def test_two_submissions_at_once_can_not_both_take_the_last_slot() -> None:
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
     assert Submission.objects.count() == 1
-    assert len(refused) == 3 and "next slot opens at" in str(refused[0])
+    assert len(refused) == 3
+    assert "next slot opens at" in str(refused[0])
 
 
 def test_the_allowance_resets_at_utc_midnight() -> None:
@@ -90,7 +91,8 @@ def test_a_check_is_given_to_one_worker_and_ends_once() -> None:
     Upload.objects.update(state="checking")
     with as_identity("web"):
         mine = admissions.claim_check(upload.pk)
-        assert mine is not None and admissions.claim_check(upload.pk) is None
+        assert mine is not None
+        assert admissions.claim_check(upload.pk) is None
         admissions.refuse(mine, [Finding("pickle", "model.bin", "is a pickle.", "Convert it.")])
         with pytest.raises(Stale):
             admissions.refuse(mine, [Finding("pickle", "model.bin", "is a pickle.", "Convert it.")])
@@ -105,4 +107,5 @@ def test_the_same_bytes_twice_are_one_checkpoint() -> None:
         Upload.objects.filter(pk=upload.pk).update(state="checking")
         with as_identity("web"):
             found.add(admissions.admit(admissions.claim_check(upload.pk), manifest, factories.a_digest("m"), {}).pk)
-    assert len(found) == 1 and Checkpoint.objects.count() == 1
+    assert len(found) == 1
+    assert Checkpoint.objects.count() == 1

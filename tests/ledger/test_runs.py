@@ -56,9 +56,11 @@ def test_the_database_itself_refuses_a_stale_token() -> None:
     run = factories.a_run()
     with as_identity("runner"):
         claim = runs.claim(run.pk, "worker")
-        with pytest.raises(DatabaseError, match="stale fencing token"), transaction.atomic():
+        with transaction.atomic():
             present_fence(claim.fence - 1)
-            Run.objects.filter(pk=run.pk).update(progress_done=5)
+            with pytest.raises(DatabaseError, match="stale fencing token"):
+                Run.objects.filter(pk=run.pk).update(progress_done=5)
+            transaction.set_rollback(True)
 
 
 @pytest.mark.parametrize("target", ["sealed", "grading", "scored", "failed", "void"])
@@ -184,7 +186,8 @@ def test_practice_results_survive_a_nul_and_are_written_once() -> None:
         runs.add_practice_results(claim, [row])
         runs.add_practice_results(claim, [row | {"completion": "other"}])
     result = run.practice_results.get()
-    assert result.completion == "x␀y" and result.prompt == {"text": "a␀b"}
+    assert result.completion == "x␀y"
+    assert result.prompt == {"text": "a␀b"}
 
 
 def test_a_fence_only_rises() -> None:
