@@ -31,7 +31,7 @@ PATH_FILE = "/opt/heldout\n/opt/heldout/site-packages\n"
 
 def ensure(state: State, guest: str) -> str:
     """The digest of this engine's guest image, built first if any of its inputs changed. One builder at a time."""
-    with alone(folder(wheels.cache()) / "images.lock"):
+    with alone(folder(wheels.cache()) / f"{guest}.lock"):
         return _ensure(state, guest)
 
 
