@@ -46,6 +46,8 @@ def admit(path: Path, *, limits: Limits | None = None, needs_chat_template: bool
     """
     limits = limits or Limits()
     with folder.opened(path, limits) as listing:
+        if not listing.files:
+            raise Refused(listing.findings[: limits.findings])
         stamps = {name: folder.stamp(file) for name, file in listing.files.items()}
         verdict = judge(listing.files, limits, needs_chat_template=needs_chat_template)
         findings = _together(listing.findings, verdict.findings)

@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
-# Threads of the tokenizers library would each reserve address space of their own. Read when it is first used.
+# Threads of native libraries would each reserve address space of their own. Read when they are first used.
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["RAYON_NUM_THREADS"] = "1"
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 from evaluator.intake import confine, template
 from evaluator.intake.examine import Upload, examine
@@ -31,16 +33,16 @@ def main() -> int:
     confine.die_with_parent()
     peak = confine.Peak()
     template.warm_up()
-    confined = {"network": confine.close_network(), "files": confine.close_files()}
     files = {entry["name"]: OpenFile(**entry) for entry in request["files"]}
+    confined = {"network": confine.close_network(), "files": confine.close_files([file.fd for file in files.values()])}
     confine.bound(
         cpu_s=int(limits.wall_s) + 1,
-        memory_bytes=limits.tokenizer_memory_bytes,
+        memory_bytes=limits.tokenizer_memory_bytes + max(file.size for file in files.values()),
         written_bytes=limits.report_bytes,
         descriptors=max([request["progress"], *(file.fd for file in files.values())]) + _SPARE_DESCRIPTORS,
     )
     report = Report(limits.findings)
-    progress = _Progress(request["progress"], limits, report)
+    progress = _Progress(request["progress"], limits, report, files)
     upload = Upload(files, limits, request["needs_chat_template"], report, progress.stage)
     try:
         facts = examine(upload)
@@ -54,8 +56,8 @@ def main() -> int:
 class _Progress:
     """Tells the parent what it will have died of, and sets the limits of the step."""
 
-    def __init__(self, fd: int, limits: Limits, report: Report) -> None:
-        self._fd, self._limits, self._report = fd, limits, report
+    def __init__(self, fd: int, limits: Limits, report: Report, files: Mapping[str, OpenFile]) -> None:
+        self._fd, self._limits, self._report, self._files = fd, limits, report, files
         self._tokenizer = False
 
     def stage(self, file: str, step: str) -> None:
@@ -69,6 +71,8 @@ class _Progress:
         os.ftruncate(self._fd, 0)
         os.pwrite(self._fd, data, 0)
         memory = limits.tokenizer_memory_bytes if self._tokenizer else limits.memory_bytes
+        if step == "library":
+            memory += self._files[file].size  # it maps the file, without reading it
         confine.stage(cpu_s=cpu_s, memory_bytes=memory)
 
 

@@ -1,7 +1,7 @@
 """What the child gives up before it reads a stranger's byte: memory, time, files, network. Linux only.
 
 - address space, CPU time, file size and descriptors: resource limits, enforced by the kernel everywhere;
-- opening any file by name: Landlock, from Linux 5.13; the upload's files are open already and stay readable;
+- opening any file but those of the upload: Landlock, from Linux 5.13;
 - network: a network namespace of its own with nothing in it, or Landlock's TCP rules from Linux 6.7.
 
 The last two depend on the kernel and on what it allows an ordinary user. What was had is reported, not assumed.
@@ -16,6 +16,7 @@ import os
 import resource
 import signal
 import struct
+from collections.abc import Iterable
 
 OUT_OF_MEMORY = 3
 """The child's exit code where it noticed by itself that the memory is used up."""
@@ -23,8 +24,8 @@ OUT_OF_MEMORY = 3
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
-_CREATE_RULESET, _RESTRICT_SELF = 444, 446
-_RULESET_VERSION = 1
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_RULESET_VERSION, _PATH_BENEATH, _READ_FILE = 1, 1, 4
 
 
 def die_with_parent() -> None:
@@ -54,8 +55,8 @@ def close_network() -> bool:
     return any(_LIBC.unshare(flags) == 0 for flags in (_CLONE_NEWNET, _CLONE_NEWUSER | _CLONE_NEWNET))
 
 
-def close_files() -> bool:
-    """True where no file can be opened by name any more (and, on newer kernels, no TCP connection made)."""
+def close_files(still_readable: Iterable[int]) -> bool:
+    """True where only these open files can be opened again (and, on newer kernels, no TCP connection made)."""
     _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     version = _LIBC.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _RULESET_VERSION)
     if version < 1:
@@ -66,6 +67,9 @@ def close_files() -> bool:
     if ruleset < 0:
         return False
     try:
+        for fd in still_readable:
+            rule = struct.pack("<Qi", _READ_FILE, fd)
+            _LIBC.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
         return bool(_LIBC.syscall(_RESTRICT_SELF, ruleset, 0) == 0)
     finally:
         os.close(ruleset)

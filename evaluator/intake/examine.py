@@ -22,6 +22,7 @@ from evaluator.intake import (
     behaviour,
     config,
     content,
+    library,
     names,
     presets,
     references,
@@ -194,6 +195,8 @@ def _headers(upload: Upload) -> Headers | None:
         if (header := upload.report.attempt(safetensors_header.read, upload.files[name], upload.limits)) is not None:
             upload.report.remember(name, header.source)
             headers[name] = header
+            upload.stage(name, "library")
+            upload.report.extend(library.check(upload.files[name], header))
     if len(headers) < len(present) or not headers:
         return None
     if names.INDEX in upload.documents:

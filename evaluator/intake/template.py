@@ -52,6 +52,13 @@ class _Generation(jinja2.ext.Extension):
         return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 
 
+class _Sandbox(jinja2.sandbox.ImmutableSandboxedEnvironment):
+    """Refuses at once what the sandbox would only make undefined: no honest template looks for such attributes."""
+
+    def unsafe_undefined(self, obj: Any, attribute: str) -> jinja2.Undefined:
+        raise jinja2.exceptions.SecurityError(f"the attribute {attribute[:60]!r} of a {type(obj).__name__}")
+
+
 class Template:
     """One compiled template. ``tokens`` are the special tokens that it sees as variables."""
 
@@ -60,7 +67,7 @@ class Template:
     ) -> None:
         self.where = where
         self._tokens = dict(tokens)
-        environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
+        environment = _Sandbox(
             trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, jinja2.ext.loopcontrols]
         )
         environment.filters["tojson"] = _tojson

@@ -39,8 +39,11 @@ def _numbers(shards: list[str]) -> list[Finding]:
     known = [number for name in shards if (number := names.shard(name))]
     counts = {count for _, count in known}
     if len(counts) > 1:
-        problem = f"There are shards of {len(counts)} different sets ({shards[0]}, {shards[-1]})."
-        return [Finding("stray-weights", shards[0], problem, "Delete the shards of other sets.")]
+        pairs = list(zip(shards, known, strict=True))
+        sets = [[name for name, (_, of) in pairs if of == count] for count in sorted(counts)]
+        problem = f"There are shards of {len(counts)} different sets."
+        stray = min(sets, key=len)
+        return [Finding("stray-weights", name, problem, "Delete the shards of other sets.") for name in stray[:_SHOWN]]
     count = counts.pop()
     wrong = [name for name, (number, _) in zip(shards, known, strict=True) if not 1 <= number <= count]
     findings = [Finding("stray-weights", name, "The shard's number is outside its set.", _RESAVE) for name in wrong]
