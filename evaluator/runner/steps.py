@@ -32,13 +32,13 @@ from evaluator.records.lifecycle import State
 from evaluator.records.outcomes import Outcome
 from evaluator.records.runspec import RunSpec
 from evaluator.runner import planning
-from evaluator.runner.heartbeat import Cancelled, Heartbeat
 from evaluator.runner.planning import Plan
 from evaluator.vault import outputs
 from evaluator.vault.journal import Journal
 from evaluator.vault.keyring import Keyring
 from leaderboard.ledger import runs
 from leaderboard.ledger.guard import Claim
+from leaderboard.ledger.heartbeat import Cancelled, Heartbeat
 from sandboxes.wire import Caps
 
 __all__ = ["Cancelled", "evaluate"]

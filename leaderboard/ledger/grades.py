@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from evaluator.records.lifecycle import State
 from leaderboard.ledger import entries
-from leaderboard.ledger.guard import Claim, move
+from leaderboard.ledger.guard import Claim, move, present_fence
 from leaderboard.ledger.runs import _end_attempt, _lease, _start_attempt
 from leaderboard.models import Grade, ReleasedScore, Run
 
@@ -44,6 +44,7 @@ class Result:
 def record(claim: Claim, result: Result) -> None:
     """Write grade and released score and finish the run, all in one transaction or not at all."""
     with transaction.atomic():
+        present_fence(claim.fence)
         _end_attempt(claim, "graded")
         Grade.objects.create(run_id=claim.run_id, **result.grade)
         ReleasedScore.objects.create(run_id=claim.run_id, **result.released)
