@@ -81,6 +81,8 @@ def _converse(name: str, folder: Path, config: dict[str, Any], frames: Iterator[
         return _fault(output, "load", str(error))
     except errors.UnreadableError as error:
         return _fault(output, "unreadable", str(error))
+    except RuntimeError as error:
+        return _fault(output, "start", f"{type(error).__name__}: {error}")
     conversation = serving.Conversation(engine, config["preset"], output.send)
     output.send(wire.READY, engine.facts())
     try:
