@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from box import doctor, engine, environments, home, images, processes, services
+from box import demo, doctor, engine, environments, home, images, processes, services
 from box.progress import Missing, say
 from box.state import REPOSITORY, State, here
 
@@ -45,6 +45,10 @@ def up(state: State, chosen: argparse.Namespace) -> int:
     services.up(state, chosen.engine)
     say(f"  up: {state.config()['web']['public_url']}")
     return 0
+
+
+def show(state: State, chosen: argparse.Namespace) -> int:
+    return demo.run(state, chosen.engine)
 
 
 def down(state: State, _: argparse.Namespace) -> int:
@@ -112,9 +116,8 @@ def diagnose(state: State, _: argparse.Namespace) -> int:
 
 
 COMMANDS: dict[str, Callable[[State, argparse.Namespace], int]] = {
-    "up": up, "down": down, "status": status, "env": env, "images": build_images, "test": test, "bench": bench,
-    "check": check,
-    "doctor": diagnose,
+    "demo": show, "up": up, "down": down, "status": status, "env": env, "images": build_images,
+    "test": test, "bench": bench, "check": check, "doctor": diagnose,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -36,8 +36,8 @@ class Process:
 
 def table(state: State) -> tuple[Process, ...]:
     """Every process, in the order of starting: whoever is asked stands before whoever asks."""
-    web = state.config().get("web", {})
-    address = (f"--host={web.get('host', '127.0.0.1')}", f"--port={web.get('port', 8000)}")
+    host, port = _address(state)
+    address = (f"--host={host}", f"--port={port}")
     return (
         Process("launcher", "launcher", "python", (MANAGE, "launcher"), uses_engine=True),
         Process("clock", "clock", "python", (MANAGE, "clock")),
@@ -100,11 +100,15 @@ def _ready(state: State, process: Process) -> Callable[[], bool] | None:
     if process.name == "launcher":
         return lambda: _listens(socket.AF_UNIX, state.config()["launcher_socket"])
     if process.name == "web":
-        web = state.config()["web"]
-        return lambda: _listens(socket.AF_INET, (web["host"], web["port"]))
+        return lambda: _listens(socket.AF_INET, _address(state))
     if process.program == "celery":
         return _says(daemons.log(state, process.name), f"{process.name}@")
     return None
+
+
+def _address(state: State) -> tuple[str, int]:
+    web = state.config().get("web", {})
+    return web.get("host", "127.0.0.1"), web.get("port", 8000)
 
 
 def _says(log: Path, words: str) -> Callable[[], bool]:

@@ -104,7 +104,7 @@ def test_a_half_made_cluster_is_made_again(database: State) -> None:
     assert postgres.running(database)
     assert not half.exists()
     postgres.stop(database)
-    os.rename(database.root / "postgres", database.root / "postgres.second")
+    (database.root / "postgres").rename(database.root / "postgres.second")
     (database.root / "postgres.whole").rename(database.root / "postgres")
     postgres.start(database)
 
