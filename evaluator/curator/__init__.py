@@ -1,0 +1,1 @@
+"""Imports, groups and freezes task sets. See README.md."""
