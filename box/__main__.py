@@ -51,6 +51,10 @@ def show(state: State, chosen: argparse.Namespace) -> int:
     return demo.run(state, chosen.engine)
 
 
+def run_demo(state: State, chosen: argparse.Namespace) -> int:
+    return demo.run(state, chosen.engine)
+
+
 def down(state: State, _: argparse.Namespace) -> int:
     services.down(state)
     test = State(state.root / "test", state.separate)
@@ -116,7 +120,7 @@ def diagnose(state: State, _: argparse.Namespace) -> int:
 
 
 COMMANDS: dict[str, Callable[[State, argparse.Namespace], int]] = {
-    "demo": show, "up": up, "down": down, "status": status, "env": env, "images": build_images,
+    "demo": show, "demo": run_demo, "up": up, "down": down, "status": status, "env": env, "images": build_images,
     "test": test, "bench": bench, "check": check, "doctor": diagnose,
 }  # fmt: skip
 

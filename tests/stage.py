@@ -49,7 +49,7 @@ def a_release(benchmark: Benchmark, whole: Iterable[dict[str, Any]], version: st
     columns = {
         "version": version, "prompts_digest": asked.ref.content, "prompts_sealed": blobs.packs(store).put(asked.data),
         "answers_digest": known.ref.content, "answers_sealed": blobs.packs(store).put(known.data),
-        "practice_digest": blobs.practice(store).put(opened), "counts": {"asked": len(listed)},
+        "practice_digest": blobs.practice(store).put(opened), "counts": {split: {"items": sum(i["split"] == split for i in listed)} for split in ("practice", "active")},
     }  # fmt: skip
     assert columns["practice_digest"] == digest_of_bytes(opened)
     rows = [{"index": i["index"], "split": i["split"], "kind": i["kind"], "category": i["category"],

@@ -105,7 +105,7 @@ def _checkpoint(checkpoint: Checkpoint) -> CheckpointRef:
 def _release(release: Release) -> ReleaseRef:
     return ReleaseRef(
         id=str(release.pk), benchmark=release.benchmark.slug, version=release.version,
-        items=int(release.counts.get("asked", 0)), prompts=release.prompts_digest, answers=release.answers_digest,
+        items=sum(release.counts[split]["items"] for split in ("practice", "active")), prompts=release.prompts_digest, answers=release.answers_digest,
     )  # fmt: skip
 
 

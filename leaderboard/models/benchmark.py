@@ -34,6 +34,8 @@ class Release(Row):
     prompts_sealed = DigestField(help_text="Digest of the sealed file, its address in the store.")
     answers_digest = DigestField()
     answers_sealed = DigestField()
+    items_digest = DigestField(help_text="Items whole, reserve included: for curator and auditor.")
+    items_sealed = DigestField()
     practice_digest = DigestField(help_text="Content digest of the open practice pack.")
     counts = models.JSONField(default=dict, help_text="Items by split, kind and category; groups.")
     frozen_at = models.DateTimeField(auto_now_add=True)
