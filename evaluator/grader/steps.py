@@ -1,6 +1,7 @@
 """One grade, without a database: sealed packs in, sealed verdicts and a signed scorecard out.
 
-1. Open outputs and answers with the grader's key; each must have the content digest that the rows name.
+1. Open outputs and answers with the grader's key; each must have the content digest that the rows name, and be of the
+   run, RunSpec and release that the rows name: a true pack in another run's place is refused like a false one.
 2. Grade (``evaluator.checkers.grading``, pure).
 3. Seal the verdicts for grader and auditor; sign the scorecard.
 
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluator.checkers.grading import Graded, grade
+from evaluator.errors import IntegrityError
 from evaluator.records.scorecard import Figures, GradingConfig, Scorecard, statement
 from evaluator.vault import answers, outputs, signatures, verdicts
 from evaluator.vault.keyring import Keyring
@@ -26,8 +28,11 @@ RELEASE_RULE = "direct/1"
 
 @dataclass(frozen=True)
 class Packs:
-    """What is graded: names and sealed bytes."""
+    """What is graded: names and sealed bytes. Ids are the text of UUIDs."""
 
+    run: str
+    runspec: str
+    release: str
     outputs: PackRef
     sealed_outputs: bytes
     answers: PackRef
@@ -46,6 +51,10 @@ def open_and_grade(packs: Packs, config: GradingConfig, keyring: Keyring) -> Gra
     """Steps 1 and 2: what a replay repeats."""
     given = outputs.unseal(packs.outputs, packs.sealed_outputs, keyring)
     expected = answers.unseal(packs.answers, packs.sealed_answers, keyring)
+    if (given.header["run"], given.header["runspec"]) != (packs.run, packs.runspec):
+        raise IntegrityError("the outputs pack is of another run or RunSpec")
+    if expected.header["release"] != packs.release:
+        raise IntegrityError("the answers pack is of another release")
     return grade(given, expected, config)
 
 

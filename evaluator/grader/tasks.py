@@ -83,11 +83,17 @@ def grade(claim: Claim) -> None:
 
 def load(run_id: object) -> tuple[steps.Packs, GradingConfig]:
     """The packs that the rows name, from the store, and the configuration that the preset asks for."""
-    run = Run.objects.values("outputs_digest", "outputs_sealed", "submission__release_id", "submission__preset__body")
+    run = Run.objects.values(
+        "pk", "runspec_digest", "outputs_digest", "outputs_sealed", "submission__release_id", "submission__preset__body"
+    )
     row = run.get(pk=run_id)
     release = Release.objects.only("answers_digest", "answers_sealed").get(pk=row["submission__release_id"])
     store = blobs.packs(settings.STORE)
     given = PackRef(row["outputs_sealed"], row["outputs_digest"])
     expected = PackRef(release.answers_sealed, release.answers_digest)
     config = GradingConfig(coverage_gate=row["submission__preset__body"]["coverage_gate"])
-    return steps.Packs(given, store.get(given.sealed), expected, store.get(expected.sealed)), config
+    packs = steps.Packs(
+        str(row["pk"]), row["runspec_digest"], str(row["submission__release_id"]),
+        given, store.get(given.sealed), expected, store.get(expected.sealed),
+    )  # fmt: skip
+    return packs, config

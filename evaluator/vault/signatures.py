@@ -24,20 +24,12 @@ from securesystemslib.signer import CryptoSigner, SSlibKey  # type: ignore[attr-
 
 from evaluator.errors import IntegrityError
 from evaluator.records.canonical import canonical
+from evaluator.records.scorecard import PAYLOAD_TYPE, STATEMENT_TYPE
 from evaluator.vault.keyring import NoKey
-
-PAYLOAD_TYPE = "application/vnd.in-toto+json"
-STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
-
-
-def statement(subjects: Mapping[str, str], predicate_type: str, predicate: Mapping[str, Any]) -> dict[str, Any]:
-    """An in-toto Statement v1 that says ``predicate`` of ``subjects`` (a name and a ``sha256:`` digest each)."""
-    named = [{"name": name, "digest": {"sha256": _hex(digest)}} for name, digest in sorted(subjects.items())]
-    return {"_type": STATEMENT_TYPE, "subject": named, "predicateType": predicate_type, "predicate": dict(predicate)}
 
 
 def sign(body: Mapping[str, Any], private_file: Path) -> dict[str, Any]:
-    """The DSSE envelope of ``body``, as JSON, signed with the key in ``private_file`` (PKCS#8 PEM)."""
+    """The DSSE envelope of the statement ``body``, as JSON, signed with the key in ``private_file`` (PKCS#8 PEM)."""
     envelope = Envelope(canonical(body), PAYLOAD_TYPE, {})
     envelope.sign(CryptoSigner(_private_key(private_file)))
     signed: dict[str, Any] = envelope.to_dict()
@@ -96,7 +88,3 @@ def _public_key(path: Path) -> SSlibKey:
     except ValueError:
         raise NoKey(f"{path.name} holds no Ed25519 public key (64 hexadecimal digits)") from None
     return SSlibKey.from_crypto(key)
-
-
-def _hex(digest: str) -> str:
-    return digest.removeprefix("sha256:")

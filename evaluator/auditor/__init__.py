@@ -1,0 +1,1 @@
+"""Replays grades and keeps the log. See README.md."""
