@@ -138,7 +138,7 @@ def _at_the_start(claim: str, expected: Expected) -> str | None:
     if not start["closed"] and _is_english(letter, claim, end):
         return None
     listed = _LISTED.match(claim, end)
-    if listed and listed["letter"] != letter.upper():
+    if listed and listed["letter"] != letter.upper() and not _is_english(listed["letter"], claim, listed.end()):
         return _SEVERAL
     other = _option_alone(rest, expected)
     return letter.upper() if other is None or other == letter.upper() else _SEVERAL

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-MOST_MARKS = 100
+MOST_MARKS = 30
 LONGEST_CLAIM = 500
 
 LABELS = (

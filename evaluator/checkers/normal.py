@@ -59,6 +59,8 @@ def rule(options: Mapping[str, str]) -> Rule:
 
 def normal(text: str, rule: Rule = DEFAULT) -> str:
     """``text`` as it is compared. Works until nothing changes, at most ``MOST_PASSES`` times."""
+    if text.isascii() and rule.articles == "keep" and rule.punctuation != "ignore":
+        return _once(text, rule)  # nothing that one step leaves is changed by another then
     for _ in range(MOST_PASSES):
         before, text = text, _once(text, rule)
         if text == before:

@@ -80,7 +80,8 @@ def check(
     choices: Sequence[str] | None = None,
 ) -> Verdict:
     """The verdict on one output of one item. For many outputs of one item ``checker`` is the quicker way."""
-    item = _kept(kind, tuple(answers), canonical(options or {}), None if choices is None else tuple(choices))
+    written = canonical(options) if options else b"{}"
+    item = _kept(kind, tuple(answers), written, None if choices is None else tuple(choices))
     return item.check(untrusted_text)
 
 
