@@ -52,7 +52,7 @@ def _of_kind(kind: str, random: Random, sizes: Mapping[str, int]) -> Iterator[di
     for family in islice(cycle(_shuffled(kind, random)), _MOST_DRAWS):
         draft = family.draw(random)
         split = split_of.get((family.name, draft.group)) or _wanted_split(wanted, random)
-        if draft.question in questions or not wanted[split]:
+        if draft.question in questions or draft.question == family.example[0] or not wanted[split]:
             continue
         questions.add(draft.question)
         split_of[family.name, draft.group] = split
