@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -29,6 +30,11 @@ class Sampling:
     @property
     def greedy(self) -> bool:
         return self.temperature == 0
+
+    def item_seed(self, index: int) -> int:
+        """Where the random numbers of one item start: from the preset's seed and the item's index, whatever else is
+        in the batch. Hashed, because generators look at the lower bits alone."""
+        return int.from_bytes(hashlib.sha256(f"{self.seed}/{index}".encode()).digest()[:7], "big")
 
     @classmethod
     def from_preset(cls, preset: Mapping[str, Any]) -> Sampling:

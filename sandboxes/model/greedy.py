@@ -80,7 +80,7 @@ class Generator:
         ids, mask = self._padded(batch)
         positions = (mask.cumsum(1) - 1).clamp(min=0)
         cache = self._new_cache()
-        rows = [(prompt, Completion(prompt.index), _source(sampling, prompt)) for prompt in batch]
+        rows = [(prompt, Completion(prompt.index), _source(sampling, prompt.index)) for prompt in batch]
         while rows:
             logits = self._forward(ids, mask, positions, cache)
             chosen = self._choose(logits, sampling, [source for _, _, source in rows])
@@ -129,9 +129,8 @@ class Generator:
         return torch.cat(drawn)
 
 
-def _source(sampling: Sampling, prompt: Prompt) -> Any:
-    """Random numbers of one item: from the preset's seed and the item's index, whatever else is in the batch."""
-    return torch.Generator().manual_seed((sampling.seed << 32 | prompt.index) & (1 << 63) - 1)
+def _source(sampling: Sampling, index: int) -> Any:
+    return torch.Generator().manual_seed(sampling.item_seed(index))
 
 
 def _filtered(logits: Any, sampling: Sampling) -> Any:

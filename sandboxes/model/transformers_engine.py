@@ -82,11 +82,16 @@ def _load(folder: Path, dtype: Any) -> tuple[Any, Any]:
     local = {"local_files_only": True, "trust_remote_code": False}
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, **local)
-        model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, use_safetensors=True, **local)
+        model, notes = AutoModelForCausalLM.from_pretrained(
+            folder, dtype=dtype, use_safetensors=True, output_loading_info=True, **local
+        )
     except MemoryError:
         raise
     except Exception as error:  # the libraries raise a dozen types for a bad checkpoint, some their own
         raise LoadError(f"{type(error).__name__}: {error}"[:500]) from error
+    absent = sorted([*notes["missing_keys"], *notes["mismatched_keys"]], key=str)
+    if absent:  # the library would fill them with random numbers
+        raise LoadError(f"tensors missing or of another shape: {', '.join(map(str, absent[:5]))}")
     return tokenizer, model.eval()
 
 

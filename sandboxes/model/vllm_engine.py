@@ -58,9 +58,7 @@ class VllmEngine:
     def generate(self, schedule: Sequence[Prompt], sampling: Sampling) -> Iterator[Completion]:
         engine = self._llm.llm_engine
         for place, prompt in enumerate(schedule):
-            engine.add_request(
-                str(place), {"prompt_token_ids": list(prompt.ids)}, self._parameters(prompt, sampling)
-            )
+            engine.add_request(str(place), {"prompt_token_ids": list(prompt.ids)}, self._parameters(prompt, sampling))
         while engine.has_unfinished_requests():
             for output in engine.step():
                 if output.finished:
@@ -69,12 +67,12 @@ class VllmEngine:
                     yield Completion(schedule[int(output.request_id)].index, list(only.token_ids), logprob)
 
     def _parameters(self, prompt: Prompt, sampling: Sampling) -> SamplingParams:
-        """Whole: what is not named here is off. The seed is the item's own, whatever else is being worked on."""
+        """Whole: what is not named here is off."""
         return SamplingParams(
             temperature=sampling.temperature,
             top_p=sampling.top_p,
             top_k=sampling.top_k,
-            seed=None if sampling.greedy else (sampling.seed + prompt.index) % 2**31,
+            seed=None if sampling.greedy else sampling.item_seed(prompt.index),
             max_tokens=prompt.allowance,
             stop=list(sampling.stop),
             stop_token_ids=self._endings,

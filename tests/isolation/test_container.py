@@ -326,7 +326,6 @@ def test_two_guests_run_at_once(hostile_image: str) -> None:
 
 
 def test_requests_do_not_wait_for_a_stuck_peer(hostile_image: str) -> None:
-    with launching(image_digest=hostile_image) as bench:
-        with socket.socket(socket.AF_UNIX) as stuck:
-            stuck.connect(str(bench.address))
-            assert bench.output("print('served')") == "served\n"
+    with launching(image_digest=hostile_image) as bench, socket.socket(socket.AF_UNIX) as stuck:
+        stuck.connect(str(bench.address))
+        assert bench.output("print('served')") == "served\n"
