@@ -21,7 +21,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("command", choices=sorted(COMMANDS))
     parser.add_argument("names", nargs="*")
     parser.add_argument("--engine", choices=images.ENGINES, default="transformers")
-    chosen = parser.parse_args(arguments)
+    chosen, more = parser.parse_known_args(arguments)
+    chosen.names += more
     try:
         _from_a_readable_place(arguments)
         return COMMANDS[chosen.command](here(), chosen)

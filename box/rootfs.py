@@ -49,8 +49,9 @@ def build(guest: str) -> Path:
 
 def _mmdebstrap(base: dict[str, Any], packages: list[str], target: Path) -> None:
     program = debian.require("mmdebstrap", "mmdebstrap", "base images without a registry")
+    mode = "root" if os.geteuid() == 0 else "chrootless"  # unpacking runs nothing of what it unpacks
     command = (
-        program, "--quiet", f"--variant={base['variant']}", f"--include={','.join(packages)}", "--format=tar",
+        program, "--quiet", f"--mode={mode}", f"--variant={base['variant']}", f"--include={','.join(packages)}", "--format=tar",
         base["suite"], str(target), *_mirror(base["suite"]),
     )  # fmt: skip
     done = subprocess.run(command, env=_environment(), capture_output=True, text=True, check=False)
@@ -67,6 +68,8 @@ def strip(whole: Path, target: Path, removed: list[str], programs: list[str]) ->
             if _unwanted(member, removed, programs):
                 continue
             member.mode &= 0o1777
+            member.uid = member.gid = 0
+            member.uname = member.gname = "root"
             kept.addfile(member, source.extractfile(member) if member.isfile() else None)
         if "dash" in programs:
             kept.addfile(_link("./bin/sh", "dash"))

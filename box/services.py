@@ -55,9 +55,19 @@ def configure(state: State, guest: str) -> bool:
         web=_web(state),
         engine=guest,
         uid_base=UID_BASE if state.separate else None,
+        code=_code_digest(),
         launcher_socket=str(layout.socket_folder(state, "launcher") / "launcher.sock"),
     )
     return state.config() != before
+
+
+def _code_digest() -> str:
+    """Of what our processes run: where it changed they are started anew."""
+    whole = hashlib.sha256()
+    for package in ("leaderboard", "evaluator", "sandboxes"):
+        for path in sorted((REPOSITORY / package).rglob("*.py")):
+            whole.update(f"{path.relative_to(REPOSITORY)}\0".encode() + path.read_bytes())
+    return whole.hexdigest()
 
 
 def _web(state: State) -> dict[str, Any]:

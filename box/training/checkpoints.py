@@ -102,7 +102,8 @@ def _save(model: Any, source: str, out: str) -> None:
 
 def _examples(tokenizer: Any, practice: Path) -> Iterator[tuple[list[int], int]]:
     """Token ids of prompt and answer, and where the answer begins."""
-    for line in practice.read_text().splitlines():
+    _, *lines = practice.read_text().removesuffix("\n").split("\n")  # the first is the pack's header
+    for line in lines:
         item = json.loads(line)
         messages = item.get("messages") or [{"role": "user", "content": item["prompt"]}]
         answer = item["answer"] if isinstance(item["answer"], str) else item["answer"][0]
