@@ -10,10 +10,8 @@ from evaluator.curator.demo_families import Draft, Family
 
 _EXAMPLES = {
     "animal": ("cup, bee or pen", "bee"), "fruit": ("fig, run or hill", "fig"), "color": ("shoe, door or gray", "gray"),
-    "drink": ("rum, door or hill", "rum"), "body part": ("moon, neck or hill", "neck"),
-    "planet": ("hill, Earth or fig", "Earth"), "furniture": ("cup, shelf or bee", "shelf"),
-    "metal": ("tin, bee or cup", "tin"),
-    "clothing": ("scarf, hill or moon", "scarf"), "sport": ("hill, moon or polo", "polo"),
+    "drink": ("rum, door or hill", "rum"), "planet": ("hill, Earth or fig", "Earth"),
+    "furniture": ("cup, shelf or bee", "shelf"), "metal": ("tin, bee or cup", "tin"),
 }  # fmt: skip
 
 
