@@ -29,12 +29,14 @@ def canonical(value: object) -> bytes:
     orjson writes the same bytes as RFC 8785 for everything we allow with ASCII keys and is a hundred times faster;
     keys outside ASCII sort by UTF-16 there, so such objects take the library's path.
     """
-    if not _plain(value):
-        return rfc8785.dumps(value)  # type: ignore[arg-type]  # the library's recursive alias can't name Mapping
     try:
+        if not _plain(value):
+            return rfc8785.dumps(value)  # type: ignore[arg-type]  # the library's recursive alias can't name Mapping
         return bytes(orjson.dumps(value, default=_builtin, option=orjson.OPT_SORT_KEYS))
     except orjson.JSONEncodeError as error:
         raise ValueError(f"no canonical form: {error}") from error
+    except RecursionError:
+        raise ValueError("no canonical form: nested too deeply") from None
 
 
 def canonical_of_checked(value: object) -> bytes:

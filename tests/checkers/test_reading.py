@@ -32,7 +32,7 @@ def test_the_first_characters_are_read_and_the_cut_is_told() -> None:
 
 def test_every_label_marks_a_claim_with_a_colon() -> None:
     for label in LABELS:
-        assert [claim.text for claim in claims(f"{label.capitalize()}: 5")][0] == "5", label
+        assert next(claim.text for claim in claims(f"{label.capitalize()}: 5")) == "5", label
 
 
 def test_a_label_within_a_word_is_no_marker() -> None:

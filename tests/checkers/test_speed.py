@@ -8,7 +8,7 @@ from evaluator.checkers import checker
 
 ITEMS = [
     (checker("numeric", ["42"], {}), ["42", "#### 42", "The answer is 42.", "She has 40 + 2 = 42 apples."]),
-    (checker("choice", ["C"], {}, ["Rome", "Oslo", "Paris"]), ["C", "Answer: (C)", "I would go with option c", "Paris"]),
+    (checker("choice", ["C"], {}, ["Rome", "Oslo", "Paris"]), ["C", "Answer: (C)", "I take option c", "Paris"]),
     (checker("exact", ["Paris"], {}), ["Paris", "The answer is Paris.", "paris\nIt is.", "London"]),
 ]
 

@@ -25,9 +25,10 @@ ITEMS = {
     "exact, whole": checker("exact", ["Paris"], {"read": "whole", "punctuation": "ignore", "articles": "ignore"}),
 }
 PIECES = [
-    "answer: ", "answer", "Antwort:", "#### ", "\\boxed{", "\\frac{", "{", "}", "(", "[", "**", "*", "_", "`", "<think>",
-    "</think>", "<", "9", "9**", "9^", "1,", "1,111", "1 a ", ".5", "1e9", "-", "−", " ", "\n", "\r", "\x00", "A ", "(A) ",
-    "option ", "not ", "or ", "Paris ", "a the ", ". ", "ﷺ", "²", "½", "٣", "\u200f", "\ud800", "e\u0301", "İ", "ß", "\\",
+    "answer: ", "answer", "Antwort:", "#### ", "\\boxed{", "\\frac{", "{", "}", "(", "[", "**", "*", "_", "`", "\\",
+    "<think>", "</think>", "<", "9", "9**", "9^", "1,", "1,111", "1 a ", ".5", "1e9", "-", "−", " ", "\n", "\r", "\x00",
+    "A ", "(A) ", "option ", "not ", "or ", "Paris ", "a the ", ". ", "ﷺ", "²", "½", "٣", "\u200f", "\ud800", "e\u0301",
+    "İ", "ß",
 ]  # fmt: skip
 LONG = 10_000_000
 
@@ -49,7 +50,9 @@ def test_ten_megabytes_of_one_thing_are_judged_within_a_second(piece: str) -> No
         assert judged(name, text).reason in REASONS
 
 
-@pytest.mark.parametrize(("left", "right"), [("(", ")"), ("{", "}"), ("[", "]"), ("\\frac{", "}{2}"), ("<think>", "</think>")])
+@pytest.mark.parametrize(
+    ("left", "right"), [("(", ")"), ("{", "}"), ("[", "]"), ("\\frac{", "}{2}"), ("<think>", "</think>")]
+)
 def test_a_hundred_thousand_levels_are_judged_within_a_second(left: str, right: str) -> None:
     text = left * 100_000 + "18" + right * 100_000
     for name in ITEMS:
