@@ -17,7 +17,7 @@ from evaluator.intake import names
 from evaluator.intake.tokenizer_file import Vocabulary
 
 _EXPORT = "Export the tokenizer again from its published form."
-_LONG = 2**17
+_LONG = 2**16
 
 PLAIN = (
     "The quick brown fox jumps over the lazy dog.",
