@@ -13,6 +13,7 @@ import json
 import socket
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -160,7 +161,8 @@ def open_guest(launcher: Path, run: str, attempt: int, *, timeout: float = OFFER
     try:
         connection.settimeout(timeout)
         connection.connect(str(launcher))
-        connection.sendall(json.dumps({"run": run, "attempt": attempt}).encode() + b"\n")
+        with suppress(BrokenPipeError):  # refused before it was read: the reason is already on its way
+            connection.sendall(json.dumps({"run": run, "attempt": attempt}).encode() + b"\n")
         stream.wait_offer(timeout)
     except OSError as error:
         connection.close()

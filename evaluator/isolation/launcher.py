@@ -60,8 +60,8 @@ class Launcher:
     def serve_forever(self) -> None:
         """Reap, listen, serve each request in a thread of its own, until ``stop``."""
         log.info("launcher reaped %d leftovers", len(self._tier.reap()))
-        with _listening(self._address) as listener:
-            listener.settimeout(0.5)
+        with listening(self._address) as listener:
+            listener.settimeout(0.2)
             while not self._stopping.is_set():
                 try:
                     peer, _ = listener.accept()
@@ -222,7 +222,7 @@ def _tell(peer: socket.socket, data: bytes) -> None:
 
 
 @contextmanager
-def _listening(address: Path) -> Iterator[socket.socket]:
+def listening(address: Path) -> Iterator[socket.socket]:
     """A listening socket at a path. A stale file of a dead launcher is replaced; anything else there is not.
 
     Everyone may connect who can reach the folder: the folder's mode is the gate, the peer's uid the lock.

@@ -69,6 +69,7 @@ class Bench:
     root: Path
     facts: LaunchFacts
     looked_up: list[str] = field(default_factory=list)
+    launcher: Launcher = field(init=False)
 
     def lookup(self, run: str) -> LaunchFacts:
         self.looked_up.append(run)
@@ -114,14 +115,14 @@ def launching(
         tier = tier or DockerTier(secrets.token_hex(8))
         bench = Bench(Path(folder) / "launcher.sock", tier, root, facts)
         uids = frozenset({os.getuid()}) if allowed is None else allowed
-        launcher = Launcher(bench.address, tier, bench.lookup, root, uids)
-        thread = threading.Thread(target=launcher.serve_forever)
+        bench.launcher = Launcher(bench.address, tier, bench.lookup, root, uids)
+        thread = threading.Thread(target=bench.launcher.serve_forever)
         thread.start()
         try:
             wait_for(bench.address.exists)
             yield bench
         finally:
-            launcher.stop()
+            bench.launcher.stop()
             thread.join()
             wait_for(lambda: not tier.reap())
 
