@@ -73,6 +73,12 @@ def new_key() -> bytes:
     return secrets.token_bytes(32)
 
 
+def key_of(items_pack: PackRef, *, keyring: Keyring, stores: Stores) -> bytes:
+    """The key of the release that ``items_pack`` records, so that its groups keep their names in the next one."""
+    pack = items.unseal(items_pack, stores.packs.get(items_pack.sealed), keyring)
+    return bytes.fromhex(pack.header["key"])
+
+
 def freeze(tasks: Sequence[Item], *, release: uuid.UUID, key: bytes, keyring: Keyring, stores: Stores) -> FrozenRelease:
     """Seal ``tasks`` as ``release``. ``key`` comes from ``new_key`` or from the items pack of an earlier release."""
     if len(key) < 32:

@@ -147,6 +147,15 @@ def test_a_group_keeps_its_name_in_the_next_release_and_an_item_does_not(freeze:
     assert not {row.id for row in one.items} & {row.id for row in two.items}
 
 
+def test_the_key_comes_back_from_the_release_to_the_curator(
+    freeze: Freeze, stores: freezing.Stores, keys: keyrings.Keys
+) -> None:
+    ref = freeze(tasks()).items_pack
+    assert freezing.key_of(ref, keyring=keys.ring("curator"), stores=stores) == KEY
+    with pytest.raises(NoKey):
+        freezing.key_of(ref, keyring=keys.ring("grader"), stores=stores)
+
+
 def test_names_are_not_to_be_guessed_without_the_key(freeze: Freeze) -> None:
     one, two = freeze(tasks()), freeze(tasks(), key=b"o" * 32)
     assert not {row.group for row in one.items} & {row.group for row in two.items}
