@@ -135,14 +135,15 @@ class Client:
             declared = (f"--base-model={entry.base_model}", f"--training-data={entry.training_data}")
             with step(f"uploading and checking {entry.name}"):
                 told = self._json("upload", str(entry.folder), f"--name={entry.name}", "--leave-out", *declared)
-            run = self._json("submit", told["checkpoint"]["id"], f"--benchmark={BENCHMARK}", *declared)
-            kept.write_text(run["id"] + "\n")
+            run = self._json("submit", told["checkpoint"], f"--benchmark={BENCHMARK}", *declared)
+            kept.write_text(run["run"] + "\n")
         with step(f"evaluating {entry.name}"):
             state = self._json("status", kept.read_text().strip(), "--watch")
         return {"name": entry.name, **state}
 
     def _json(self, *arguments: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self._call(*arguments, "--json").splitlines()[-1])
+        told = self._call(*arguments, "--json")
+        found: dict[str, Any] = json.loads(told[told.index("{") :])
         return found
 
     def _call(self, *arguments: str) -> str:
@@ -165,12 +166,12 @@ def _tell(state: State, results: list[dict[str, Any]], seconds: float) -> None:
     say(f"\n  board      {url}/")
     say(f"  sign in    {COMPETITOR} (competitor), admin, curator, auditor")
     say(f"  passwords  {state.root / 'demo'}/NAME.password")
-    say(f"  replay     {state.env('web') / 'bin' / 'heldout'} replay {results[0]['id']}")
+    say(f"  replay     {state.env('web') / 'bin' / 'heldout'} replay {results[0]['run']}")
     say(f"\n  {seconds:.0f} s. The services stay up; `make down` stops them.")
 
 
 def _score(result: dict[str, Any]) -> str:
-    score = result.get("score")
-    if not score:
-        return str(result["state"])
-    return f"{100 * float(score['score']):.1f} %  ({100 * float(score['low']):.1f} to {100 * float(score['high']):.1f})"
+    if result["score"] is None:
+        return f"{result['label']}: {result['reason'] or 'no score'}"
+    score, low, high = (100 * float(result[name]) for name in ("score", "low", "high"))
+    return f"{score:.1f} %  (95 % interval {low:.1f} to {high:.1f})"

@@ -105,18 +105,22 @@ def manage(state: State, identity: str, *arguments: str) -> str:
     """Run one of manage.py's commands under an identity: as its uid, with its secrets. Returns what it printed."""
     uid, gid = layout.owner(state, "owner" if identity == "none" else identity)
     options = {"user": uid, "group": gid, "extra_groups": []} if state.separate else {}
-    environment = {
-        "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/tmp", "IDENTITY": identity,  # noqa: S108  # nothing is kept
-        "HELDOUT_STATE": str(state.root),
-    }  # fmt: skip
     command = (str(state.python("web")), str(REPOSITORY / "manage.py"), *arguments)
     done = subprocess.run(
-        command, env=environment, cwd="/", umask=0o022, capture_output=True, text=True, check=False, **options,  # type: ignore[call-overload]
+        command, env=environment(state, identity), cwd="/", umask=0o022, capture_output=True, text=True, check=False, **options,  # type: ignore[call-overload]
     )  # fmt: skip
     if done.returncode:
         say(done.stdout + done.stderr)
         raise Missing(f"`manage.py {arguments[0]}` as {identity} failed: see the lines above.")
     return str(done.stdout)
+
+
+def environment(state: State, identity: str) -> dict[str, str]:
+    """What one of manage.py's commands gets: who it is and where the state lies. Nothing secret."""
+    return {
+        "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/tmp", "IDENTITY": identity,  # noqa: S108  # nothing is kept
+        "HELDOUT_STATE": str(state.root),
+    }  # fmt: skip
 
 
 def _static_digest(state: State) -> str:

@@ -49,7 +49,7 @@ def a_release(benchmark: Benchmark, whole: Iterable[dict[str, Any]], version: st
     columns = {
         "version": version, "prompts_digest": asked.ref.content, "prompts_sealed": blobs.packs(store).put(asked.data),
         "answers_digest": known.ref.content, "answers_sealed": blobs.packs(store).put(known.data),
-        "practice_digest": blobs.practice(store).put(opened), "counts": {split: {"items": sum(i["split"] == split for i in listed)} for split in ("practice", "active")},
+        "practice_digest": blobs.practice(store).put(opened), "counts": _counts(listed),
     }  # fmt: skip
     assert columns["practice_digest"] == digest_of_bytes(opened)
     rows = [{"index": i["index"], "split": i["split"], "kind": i["kind"], "category": i["category"],
@@ -58,6 +58,11 @@ def a_release(benchmark: Benchmark, whole: Iterable[dict[str, Any]], version: st
     releases.activate(release)
     release.refresh_from_db()
     return release
+
+
+def _counts(listed: list[dict[str, Any]]) -> dict[str, Any]:
+    splits = ("practice", "active")
+    return {split: {"items": sum(each["split"] == split for each in listed)} for split in splits}
 
 
 def a_checkpoint(team: Team, user: User, folder: Path, **lies: Any) -> Checkpoint:

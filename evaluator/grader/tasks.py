@@ -12,6 +12,7 @@ Load, call one step, record. Where it goes wrong:
 from __future__ import annotations
 
 import logging
+import uuid
 
 from django.conf import settings
 
@@ -81,19 +82,17 @@ def grade(claim: Claim) -> None:
     grades.record(claim, grades.Result(grade=row, released=steps.released(card)))
 
 
-def load(run_id: object) -> tuple[steps.Packs, GradingConfig]:
+def load(run_id: uuid.UUID) -> tuple[steps.Packs, GradingConfig]:
     """The packs that the rows name, from the store, and the configuration that the preset asks for."""
-    run = Run.objects.values(
-        "pk", "runspec_digest", "outputs_digest", "outputs_sealed", "submission__release_id", "submission__preset__body"
-    )
-    row = run.get(pk=run_id)
+    columns = ("runspec_digest", "outputs_digest", "outputs_sealed", "submission__release_id")
+    row = Run.objects.values(*columns, "submission__preset__body").get(pk=run_id)
     release = Release.objects.only("answers_digest", "answers_sealed").get(pk=row["submission__release_id"])
     store = blobs.packs(settings.STORE)
     given = PackRef(row["outputs_sealed"], row["outputs_digest"])
     expected = PackRef(release.answers_sealed, release.answers_digest)
-    config = GradingConfig(coverage_gate=row["submission__preset__body"]["coverage_gate"])
     packs = steps.Packs(
-        str(row["pk"]), row["runspec_digest"], str(row["submission__release_id"]),
-        given, store.get(given.sealed), expected, store.get(expected.sealed),
+        run=str(run_id), runspec=row["runspec_digest"], release=str(release.pk),
+        outputs=given, sealed_outputs=store.get(given.sealed),
+        answers=expected, sealed_answers=store.get(expected.sealed),
     )  # fmt: skip
-    return packs, config
+    return packs, GradingConfig(coverage_gate=row["submission__preset__body"]["coverage_gate"])

@@ -1,7 +1,7 @@
-"""Uploaded bytes before and after the check: quarantine under names of ours, then the store under the checkpoint's digest.
+"""Uploaded bytes until their check has ended: in quarantine, under names of ours.
 
-A client's file name is never part of a path here. The folder with the real names that the check needs is made of hard
-links, after each name matched a strict pattern.
+A client's file name is never part of a path here. Files get their real names, in the folder that the check needs,
+after each name matched a strict pattern.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from pathlib import Path
 
 from django.conf import settings
 
-from evaluator.errors import Finding, Refused
+from evaluator.errors import Refused
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,200}")
 """Of a checkpoint's file: no separators, no spaces, nothing that a shell or a terminal reads."""
 
-_DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
 
 
 def check_name(untrusted_name: str) -> str:
@@ -72,40 +71,18 @@ def write(upload_id: uuid.UUID, file_id: uuid.UUID, at: int, chunks: Iterable[by
 
 
 def assemble(upload_id: uuid.UUID, files: Iterable[tuple[uuid.UUID, str]]) -> Path:
-    """A folder of hard links with the real names, made afresh."""
+    """A folder in which each file has its real name. Moved, not linked: a second name would be a second way in.
+
+    A check that died half-way is repeated: what was moved already stays where it is.
+    """
     named = _folder(upload_id) / "named"
-    shutil.rmtree(named, ignore_errors=True)
-    named.mkdir(mode=0o700, parents=True)
+    named.mkdir(mode=0o700, parents=True, exist_ok=True)
     for file_id, name in files:
-        source = _folder(upload_id) / str(file_id)
-        source.touch(mode=0o600)  # a file of no bytes was never written
-        os.link(source, named / check_name(name))
+        source, target = _folder(upload_id) / str(file_id), named / check_name(name)
+        if source.exists():
+            source.rename(target)
+        target.touch(mode=0o600)  # a file of no bytes was never written
     return named
-
-
-def store(named: Path, manifest_digest: str) -> Path:
-    """Put a checked folder into the store, whole or not at all. The same digest again changes nothing."""
-    match = _DIGEST.fullmatch(manifest_digest)
-    if match is None:
-        raise ValueError(f"{manifest_digest!r} is no digest")
-    shelf = Path(settings.STORE) / "checkpoints"
-    target = shelf / match[1]
-    if target.exists():
-        return target
-    shelf.mkdir(mode=0o750, parents=True, exist_ok=True)
-    incoming = shelf / f".{match[1]}.{uuid.uuid4()}"
-    incoming.mkdir(mode=0o755)
-    for path in named.iterdir():
-        os.link(path, incoming / path.name)
-        os.chmod(incoming / path.name, 0o444)
-    incoming.chmod(0o755)
-    try:
-        incoming.rename(target)
-    except OSError:
-        shutil.rmtree(incoming)
-        if not target.exists():
-            raise
-    return target
 
 
 def drop(upload_id: uuid.UUID) -> None:

@@ -1,7 +1,7 @@
 """web.look: check one upload. Load under a lease, call the check in its child, record.
 
 1. Claim the upload; another worker's claim or a finished upload ends it here.
-2. Give the quarantined bytes their real names, in a folder of hard links.
+2. Give the quarantined files their real names.
 3. Check the folder (``evaluator.intake``: everything is parsed in a limited child, whose death is a refusal).
 4. Store the files under the manifest's digest, then admit; or refuse with the findings.
 5. Drop the quarantine.
@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import logging
 import uuid
+
+from django.conf import settings
 
 from evaluator import intake
 from evaluator.errors import Refused, Stale
@@ -50,7 +52,7 @@ def check(upload_id: uuid.UUID) -> None:
 def _admit(upload: Upload) -> None:
     named = quarantine.assemble(upload.pk, upload.files.values_list("pk", "name"))
     admission = intake.admit(named)
-    quarantine.store(named, admission.digest)
+    intake.store(named, admission, settings.STORE / "checkpoints")
     checkpoint = admissions.admit(upload, admission.manifest, admission.digest, admission.facts)
     log.info("upload %s admitted as checkpoint %s", upload.pk, checkpoint.pk)
 
