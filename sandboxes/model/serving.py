@@ -32,7 +32,7 @@ class Conversation:
 
     def run(self) -> None:
         """Answer everything taken so far, then say DONE."""
-        began, items, self._waiting = time.monotonic(), self._waiting, []
+        began, worked, items, self._waiting = time.monotonic(), time.process_time(), self._waiting, []
         asked: dict[int, Asked] = {}
         for item in items:
             self._admit(item, asked)
@@ -44,8 +44,9 @@ class Conversation:
             record = self._record(asked.pop(completion.index), completion)
             self._send(wire.OUTPUT, {**record, "ms": round((now - last) * 1000)})
             last = now
-        spent = {"rendering_ms": round(rendering * 1000), "total_ms": round((time.monotonic() - began) * 1000)}
-        self._send(wire.DONE, {"stats": {"items": len(items), **spent}})
+        spent = {"rendering": rendering, "total": time.monotonic() - began, "cpu": time.process_time() - worked}
+        stats = {f"{name}_ms": round(seconds * 1000) for name, seconds in spent.items()}
+        self._send(wire.DONE, {"stats": {"items": len(items), **stats}})
 
     def _admit(self, item: Mapping[str, Any], asked: dict[int, Asked]) -> None:
         """Render one item; answer at once what can't be generated, put the rest into ``asked``."""
