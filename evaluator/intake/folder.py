@@ -42,7 +42,7 @@ def opened(folder: Path, limits: Limits) -> Iterator[Listing]:
         files: dict[str, OpenFile] = {}
         findings = names.check(present)
         for name in present:
-            found = _open(at, name, limits.links)
+            found = _open(at, name)
             if isinstance(found, Finding):
                 findings = [other for other in findings if other.where != found.where] + [found]
             else:
@@ -82,11 +82,11 @@ def _listed(at: int, folder: str, limits: Limits) -> list[str]:
     return sorted(found)
 
 
-def _open(at: int, name: str, links: int) -> OpenFile | Finding:
+def _open(at: int, name: str) -> OpenFile | Finding:
     """Looks before opening, and again after: what was opened is what was looked at."""
     where = names.shown(name)
     status = os.stat(name, dir_fd=at, follow_symlinks=False)
-    if (finding := _kind(where, status, links)) is not None:
+    if (finding := _kind(where, status)) is not None:
         return finding
     try:
         fd = os.open(name, _OPEN, dir_fd=at)
@@ -100,7 +100,7 @@ def _open(at: int, name: str, links: int) -> OpenFile | Finding:
     return OpenFile(name, fd, after.st_size)
 
 
-def _kind(where: str, status: os.stat_result, links: int) -> Finding | None:
+def _kind(where: str, status: os.stat_result) -> Finding | None:
     if stat.S_ISLNK(status.st_mode):
         problem = "This is a symbolic link; links are never followed."
         return Finding("symlink", where, problem, "Upload the file it points to, under this name.")
@@ -110,7 +110,7 @@ def _kind(where: str, status: os.stat_result, links: int) -> Finding | None:
     if not stat.S_ISREG(status.st_mode):
         problem = "This is not a file but a pipe, socket or device."
         return Finding("special-file", where, problem, "Delete it.")
-    if status.st_nlink > links:
+    if status.st_nlink > 1:
         problem = f"The file has {status.st_nlink} names (hard links); somebody could change it under another name."
         return Finding("hard-link", where, problem, "Upload a copy of its own.")
     return None

@@ -14,8 +14,6 @@ class Limits:
     """Defaults fit dense models up to some 30 billion parameters. Raise ``total_bytes`` for larger ones."""
 
     files: int = 300
-    links: int = 1
-    """Names a file may have. Whoever assembled the folder of hard links to files of its own says 2."""
     total_bytes: int = 64 * GIB
     text_bytes: int = 4 * MIB
     """README, licence, merges."""

@@ -53,7 +53,8 @@ def _admit(upload: Upload) -> None:
     named = quarantine.assemble(upload.pk, upload.files.values_list("pk", "name"))
     admission = intake.admit(named)
     intake.store(named, admission, settings.STORE / "checkpoints")
-    checkpoint = admissions.admit(upload, admission.manifest, admission.digest, admission.facts)
+    facts = {**admission.facts, **({"notes": list(admission.notes)} if admission.notes else {})}
+    checkpoint = admissions.admit(upload, admission.manifest, admission.digest, facts)
     log.info("upload %s admitted as checkpoint %s", upload.pk, checkpoint.pk)
 
 

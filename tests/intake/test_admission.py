@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 
 import pytest
 
 from evaluator.errors import Refused
-from evaluator.intake import Limits, admit
+from evaluator.intake import admit
 from evaluator.records import controls
 from evaluator.records.canonical import digest
 from fixtures.hostile import shards
@@ -213,13 +212,3 @@ def test_it_refuses_a_folder_behind_a_link(good: Path) -> None:
 
 def test_it_refuses_a_checkpoint_above_the_size_limit(good: Path) -> None:
     assert refused(good, total_bytes=100_000) == {"too-large": "model.safetensors"}
-
-
-def test_who_made_the_links_may_say_how_many(good: Path) -> None:
-    named = good.parent / "named"
-    named.mkdir()
-    for path in good.iterdir():
-        os.link(path, named / path.name)
-
-    assert admit(named, limits=Limits(links=2)).digest
-    assert set(refused(named)) == {"hard-link"}

@@ -114,6 +114,13 @@ def test_findings_before_the_death_are_told_too(good: Path) -> None:
     assert found == {"architecture": "config.json", "check-memory": "chat_template.jinja"}
 
 
+def test_the_parent_loads_no_library_that_parses_uploads() -> None:
+    program = "import sys, evaluator.intake; print(*{name.split('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert not {"tokenizers", "safetensors", "jinja2", "numpy", "django", "torch"} & set(done.stdout.split())
+
+
 def test_it_sees_no_environment_and_no_other_descriptor(
     good: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

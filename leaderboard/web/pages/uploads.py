@@ -70,7 +70,9 @@ def checkpoint(request: Request, checkpoint_id: uuid.UUID) -> HttpResponse:
 
 
 def _facts(row: Checkpoint) -> list[tuple[str, object]]:
-    return [(name.replace("_", " "), value) for name, value in row.facts.items() if name != "control"]
+    """All but the control prompts, which are for the runner."""
+    shown = row.facts.items()
+    return [(name.replace("_", " "), value) for name, value in shown if name not in {"control", "completion"}]
 
 
 @require_http_methods(["GET", "POST"])
