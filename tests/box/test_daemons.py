@@ -75,9 +75,9 @@ def test_a_torn_pid_file_means_nothing_runs(small: State) -> None:
 
 
 def test_one_that_ignores_the_request_to_end_is_ended(small: State) -> None:
-    _sleeper(small, "signal.SIG_IGN")
+    pid = _sleeper(small, "signal.SIG_IGN")
     assert daemons.stop(small, "sleeper", seconds=0.3)
-    assert daemons.pid(small, "sleeper") is None
+    assert os.waitpid(pid, 0)[1] == signal.SIGKILL
 
 
 def test_one_that_ends_at_once_is_reported_with_its_log(small: State) -> None:
