@@ -28,6 +28,7 @@ from evaluator.checkers.folding import fold
 from evaluator.checkers.latex import plain
 from evaluator.checkers.marks import LABELS, claims
 from evaluator.checkers.normal import normal
+from evaluator.checkers.reading import LONGEST
 from evaluator.records.shapes import Check
 from evaluator.records.verdicts import RIGHT, RUN_ON, WRONG, Reason, Verdict
 
@@ -86,7 +87,7 @@ def expect(answers: Sequence[str], options: Mapping[str, Any], choices: Sequence
 
 def check(answer_part: str, expected: Expected) -> Verdict:
     """Whether the option that ``answer_part`` names is an expected one."""
-    text = fold(answer_part).translate(_MARKS)
+    text = fold(answer_part)[:LONGEST].translate(_MARKS)
     named = [letter for claim in claims(text) if (letter := _claimed(plain(claim.text), expected))]
     letters = [letter for letter in named if letter != _SEVERAL]
     run_on = any([letter != letters[0] for letter in letters])

@@ -54,14 +54,14 @@ def _divided(match: re.Match[str]) -> str:
     if "/" not in above + below and "." not in above + below and below[0] not in "-+":
         mixed = match.start() > 0 and match.string[match.start() - 1].isdigit()
         return f" {above}/{below}" if mixed else f"{above}/{below}"
-    lower = _fraction(below)
-    if lower == 0:
+    upper, lower = _fraction(above), _fraction(below)
+    if upper is None or not lower:
         return match.group()
-    value = _fraction(above) / lower
+    value = upper / lower
     return f"{value.numerator}/{value.denominator}"
 
 
-def _fraction(numeral: str) -> Fraction:
+def _fraction(numeral: str) -> Fraction | None:
     above, _, below = numeral.partition("/")
     lower = Fraction(below or 1)
-    return Fraction(above) / lower if lower else Fraction(0)
+    return Fraction(above) / lower if lower else None

@@ -23,8 +23,9 @@ from typing import NamedTuple
 
 LONGEST_NUMERAL = 400
 LARGEST_EXPONENT = 400
-MOST_NUMERALS = 2_000
 LONGEST_JOINT = 60
+MOST_PARTS = 3
+"""No readable form has more numerals than this."""
 
 # Each alternative begins with a digit or a point, ends at a border and holds only possessive repetitions.
 _NUMERAL = re.compile(
@@ -61,12 +62,10 @@ def tidy(text: str) -> str:
 
 
 def numbers(text: str) -> Iterator[Number]:
-    """The numbers of a folded, tidy text in their order, at most ``MOST_NUMERALS`` numerals' worth."""
+    """The numbers of a folded, tidy text in their order."""
     parts: list[re.Match[str]] = []
     joints: list[str] = []
-    for count, numeral in enumerate(_NUMERAL.finditer(text)):
-        if count >= MOST_NUMERALS:
-            break
+    for numeral in _NUMERAL.finditer(text):
         joint = _joint(text[parts[-1].end() : numeral.start()][: LONGEST_JOINT + 1]) if parts else ""
         if parts and not joint:
             yield _number(text, parts, joints)
@@ -103,13 +102,12 @@ def _number(text: str, parts: list[re.Match[str]], joints: list[str]) -> Number:
     sign = _sign_before(text, start)
     if sign is None or _goes_on(text, end):
         return Number(None, start, end)
-    values = [_value(part) for part in parts]
     for position in reversed(range(len(joints))):
         if joints[position][0] in "=≈":
             sign = -1 if joints[position].endswith("-") else 1
-            values, joints = values[position + 1 :], joints[position + 1 :]
+            parts, joints = parts[position + 1 :], joints[position + 1 :]
             break
-    value = _combined(values, joints)
+    value = _combined([_value(part) for part in parts], joints) if len(parts) <= MOST_PARTS else None
     return Number(-value if value is not None and sign < 0 else value, start, end)
 
 

@@ -35,6 +35,7 @@ from evaluator.checkers.folding import fold
 from evaluator.checkers.latex import plain
 from evaluator.checkers.marks import Claim, claims
 from evaluator.checkers.numerals import Number, numbers, tidy
+from evaluator.checkers.reading import LONGEST
 from evaluator.records.shapes import Check, decimal, list_of, one_of, text
 from evaluator.records.verdicts import RIGHT, RUN_ON, WRONG, Reason, Verdict
 
@@ -117,7 +118,7 @@ def check(answer_part: str, expected: Expected) -> Verdict:
 
 def find(answer_part: str, reading: Reading) -> Found:
     """The number that counts in a text, by the rule above."""
-    folded = fold(answer_part)
+    folded = fold(answer_part)[:LONGEST]  # a vulgar fraction is four characters once it is folded
     if not reading.comma:
         return _marked(folded, reading) or _only(tidy(plain(folded)), reading)
     swapped = folded.translate(_SWAPPED)

@@ -1,0 +1,1 @@
+"""Records: what crosses between identities and stays for good. Pure: values in, values and bytes out."""

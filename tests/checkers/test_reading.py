@@ -13,13 +13,15 @@ def test_thinking_is_taken_out_wherever_it_stands() -> None:
 
 
 def test_what_stands_before_a_lone_closing_tag_was_thinking() -> None:
-    part = answer_part("let me see</think>5")
-    assert part is not None
-    assert part.text == "5"
+    for text in ("let me see</think>5", "4<think>so</think>no, 6</think>5"):
+        part = answer_part(text)
+        assert part is not None
+        assert part.text == "5"
 
 
 def test_more_tags_than_anybody_could_follow_are_unfinished_thinking() -> None:
-    assert answer_part("<think></think>" * MOST_TAGS + "5") is None
+    assert answer_part("</think>" * MOST_TAGS + "5") is not None
+    assert answer_part("</think>" * (MOST_TAGS + 1) + "5") is None
 
 
 def test_the_first_characters_are_read_and_the_cut_is_told() -> None:

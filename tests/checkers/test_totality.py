@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evaluator.checkers import checker
@@ -97,6 +97,7 @@ def test_the_same_text_gets_the_same_verdict_again(text: str, name: str) -> None
 
 
 @settings(max_examples=500, deadline=None)
+@example("t he", {"articles": "ignore", "whitespace": "remove"})
 @given(ANYTHING, st.fixed_dictionaries({}, optional={
     "unicode": st.sampled_from(["NFKC", "NFC", "none"]), "case": st.sampled_from(["ignore", "keep"]),
     "punctuation": st.sampled_from(["ends", "ignore", "keep"]), "articles": st.sampled_from(["keep", "ignore"]),
