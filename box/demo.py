@@ -126,7 +126,7 @@ class Client:
     def login(self) -> None:
         password = self._state.root / "demo" / f"{COMPETITOR}.password"
         url = self._state.config()["web"]["public_url"]
-        self._call("login", url, f"--user={COMPETITOR}", f"--password-file={password}")
+        self.call("login", url, f"--user={COMPETITOR}", f"--password-file={password}")
 
     def evaluate(self, entry: Entry) -> dict[str, Any]:
         """Upload, submit and watch one checkpoint; or find the run of an earlier demo. The run's last state."""
@@ -142,11 +142,11 @@ class Client:
         return {"name": entry.name, **state}
 
     def _json(self, *arguments: str) -> dict[str, Any]:
-        told = self._call(*arguments, "--json")
+        told = self.call(*arguments, "--json")
         found: dict[str, Any] = json.loads(told[told.index("{") :])
         return found
 
-    def _call(self, *arguments: str) -> str:
+    def call(self, *arguments: str) -> str:
         command = (str(self._state.env("web") / "bin" / "heldout"), *arguments)
         environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": str(self._home),
                        "XDG_CONFIG_HOME": str(self._home)}  # fmt: skip

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from box import daemons, engine, images, processes
+from evaluator.isolation import spec
+from leaderboard.management.commands.launcher import installation_name
 from leaderboard.models import Run
 from tests.installation import STATE
 
@@ -64,3 +67,12 @@ def reaches(run: Run, *states: str, seconds: float = 90) -> str:
     """Wait until the run is in one of ``states``. Returns which."""
     until(lambda: state_of(run) in states, seconds)
     return state_of(run)
+
+
+def containers_of(run: Run | None = None) -> list[str]:
+    """Ids of this run's containers, or of all that this installation has made; running or not."""
+    label = f"{spec.LABEL_RUN}={run.pk}" if run else f"{spec.LABEL_INSTALLATION}={installation_name(STATE.root)}"
+    listed = subprocess.run(
+        ["docker", "ps", "--all", "--quiet", f"--filter=label={label}"], capture_output=True, text=True, check=True
+    )
+    return listed.stdout.split()

@@ -61,6 +61,12 @@ def _superuser() -> psycopg.Connection[tuple[object, ...]]:
     )  # fmt: skip
 
 
+def disconnect() -> None:
+    """Forget the superuser's connection: the server is about to go away."""
+    _superuser().close()
+    _superuser.cache_clear()
+
+
 def empty() -> None:
     """Remove every row of ours: deleting is ten times faster than truncating small tables with many indexes."""
     tables = [

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from box import layout
+from box import layout, services
+from box.state import REPOSITORY
 from evaluator import blobs, intake
 from evaluator.records.canonical import canonical, digest_of_bytes
 from evaluator.vault import answers, prompts
@@ -19,6 +22,8 @@ from leaderboard.models import Benchmark, Checkpoint, Preset, Release, Run, Team
 from tests import factories
 from tests.checkpoints import tiny_checkpoint
 from tests.installation import STATE
+
+CHECKPOINTS = STATE.root / "store" / "checkpoints"
 
 
 def item(index: int, answer: str, *, split: str = "active", text: str | None = None) -> dict[str, Any]:
@@ -69,9 +74,7 @@ def a_checkpoint(team: Team, user: User, folder: Path, **lies: Any) -> Checkpoin
     """A tiny checkpoint, through the real intake and into the store."""
     tiny_checkpoint(folder, **lies)
     admission = intake.admit(folder)
-    place = STATE.root / "store" / "checkpoints"
-    stored = intake.store(folder, admission, place)
-    _give_to_web(stored)
+    _give_to_web(intake.store(folder, admission, CHECKPOINTS))
     return Checkpoint.objects.create(
         team=team, created_by=user, name=folder.name, manifest=json.loads(canonical(admission.manifest)),
         manifest_digest=admission.digest, facts=json.loads(canonical(admission.facts)),
@@ -85,13 +88,57 @@ def _give_to_web(folder: Path) -> None:
             os.chown(path, *layout.owner(STATE, "web"))
 
 
-def a_run(folder: Path, whole: Iterable[dict[str, Any]], *, says: str = "42", **preset: Any) -> Run:
-    """A queued run of a checkpoint that answers every question with ``says``."""
+def folder_of(checkpoint: Checkpoint) -> Path:
+    return CHECKPOINTS / checkpoint.manifest_digest.removeprefix("sha256:")
+
+
+def a_run(folder: Path, whole: Iterable[dict[str, Any]], *, says: str | None = "42", **preset: Any) -> Run:
+    """A queued run of a checkpoint that answers every question with ``says``; random weights, which talk until they
+    are stopped, where that is ``None``."""
     user, team = factories.a_user(), factories.a_team()
     benchmark = factories.a_benchmark()
     checkpoint = a_checkpoint(team, user, folder, says=says)
-    return again(user, checkpoint, a_release(benchmark, whole), factories.a_preset(benchmark, **preset))
+    return submit(user, checkpoint, a_release(benchmark, whole), factories.a_preset(benchmark, **preset))
 
 
-def again(user: User, checkpoint: Checkpoint, release: Release, preset: Preset) -> Run:
+def submit(user: User, checkpoint: Checkpoint, release: Release, preset: Preset) -> Run:
     return admissions.submit(user, checkpoint, release, preset, admissions.Declaration()).run
+
+
+def again_for(run: Run) -> Run:
+    """Another submission of the same."""
+    before = run.submission
+    return submit(before.submitted_by, before.checkpoint, before.release, before.preset)
+
+
+def replay(run: Run) -> subprocess.CompletedProcess[str]:
+    """As the auditor, in a process of its own."""
+    uid, gid = layout.owner(STATE, "auditor")
+    drop = {"user": uid, "group": gid, "extra_groups": []} if STATE.separate else {}
+    command = [str(STATE.python("dev")), "manage.py", "replay", str(run.pk)]
+    return subprocess.run(
+        command, cwd=REPOSITORY, env=services.environment(STATE, "auditor"), capture_output=True, text=True,
+        timeout=60, check=False, **drop,
+    )  # type: ignore[call-overload]  # fmt: skip
+
+
+def pack_path(sealed: str) -> Path:
+    return blobs.packs(STATE.root / "store").path(sealed)
+
+
+@contextmanager
+def flipped(path: Path) -> Iterator[None]:
+    """One bit in the middle of a file turned over, as root could; turned back afterwards."""
+    _flip(path)
+    try:
+        yield
+    finally:
+        _flip(path)
+
+
+def _flip(path: Path) -> None:
+    data, mode = bytearray(path.read_bytes()), path.stat().st_mode
+    data[len(data) // 2] ^= 1
+    path.chmod(0o644)
+    path.write_bytes(data)
+    path.chmod(mode)

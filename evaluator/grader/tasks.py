@@ -28,6 +28,7 @@ from leaderboard.doorbell import row_id, worker_name
 from leaderboard.ledger import grades, runs
 from leaderboard.ledger.guard import Claim
 from leaderboard.ledger.heartbeat import Heartbeat
+from leaderboard.ledger.patience import patiently
 from leaderboard.models import Release, Run
 
 log = logging.getLogger(__name__)
@@ -79,7 +80,7 @@ def grade(claim: Claim) -> None:
         "verdicts_sealed": store.put(result.verdicts.data), "scorecard": card.as_json(),
         "scorecard_digest": card.digest, "envelope": result.envelope,
     }  # fmt: skip
-    grades.record(claim, grades.Result(grade=row, released=steps.released(card)))
+    patiently(grades.record, claim, grades.Result(grade=row, released=steps.released(card)))
 
 
 def load(run_id: uuid.UUID) -> tuple[steps.Packs, GradingConfig]:

@@ -104,9 +104,14 @@ def _checkpoint(checkpoint: Checkpoint) -> CheckpointRef:
 
 def _release(release: Release) -> ReleaseRef:
     return ReleaseRef(
-        id=str(release.pk), benchmark=release.benchmark.slug, version=release.version,
-        items=sum(release.counts[split]["items"] for split in ("practice", "active")), prompts=release.prompts_digest, answers=release.answers_digest,
+        id=str(release.pk), benchmark=release.benchmark.slug, version=release.version, items=_asked(release),
+        prompts=release.prompts_digest, answers=release.answers_digest,
     )  # fmt: skip
+
+
+def _asked(release: Release) -> int:
+    """Items that a run asks: practice and active, in one schedule."""
+    return sum(release.counts[split]["items"] for split in ("practice", "active"))
 
 
 def engine_versions(engine: str) -> dict[str, str]:

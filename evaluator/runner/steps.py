@@ -39,6 +39,7 @@ from evaluator.vault.keyring import Keyring
 from leaderboard.ledger import runs
 from leaderboard.ledger.guard import Claim
 from leaderboard.ledger.heartbeat import Cancelled, Heartbeat
+from leaderboard.ledger.patience import patiently
 from sandboxes.wire import Caps
 
 __all__ = ["Cancelled", "evaluate"]
@@ -84,7 +85,7 @@ def evaluate(claim: Claim) -> None:
         plan = planning.load(claim)
         with open_guest(Path(settings.LAUNCHER_SOCKET), str(plan.run_id), claim.attempt) as guest:
             spec = planning.runspec(plan, guest.offer)
-            runs.fix_runspec(claim, spec.as_json(), spec.digest)
+            patiently(runs.fix_runspec, claim, spec.as_json(), spec.digest)
             guest.start()
             answers, session = _ask_all(plan, spec, guest, beat)
         facts = _facts(session, guest)
@@ -146,7 +147,7 @@ def _show(plan: Plan, practice: Mapping[int, Mapping[str, Any]], records: list[d
     """Judge and publish the practice items among ``records``: open data, shown to the team at once."""
     rows = [_practice_row(practice[record["index"]], record) for record in records if record["index"] in practice]
     if rows:
-        runs.add_practice_results(plan.claim, rows)
+        patiently(runs.add_practice_results, plan.claim, rows)
 
 
 def _practice_row(item: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,5 +174,5 @@ def _facts(session: Session, guest: GuestStream) -> dict[str, Any]:
 def _seal(plan: Plan, spec: RunSpec, answers: Answers, facts: Mapping[str, Any]) -> None:
     sealed = outputs.seal(str(plan.run_id), spec.digest, answers.by_index.values(), keyring())
     stored = blobs.packs(settings.STORE).put(sealed.data)
-    runs.seal(plan.claim, runspec=spec.digest, outputs=sealed.ref.content, sealed=stored, facts=facts)
+    patiently(runs.seal, plan.claim, runspec=spec.digest, outputs=sealed.ref.content, sealed=stored, facts=facts)
     answers.journal.discard()

@@ -31,7 +31,7 @@ class Command(BaseCommand):
     def handle(self, *args: object, **options: object) -> None:
         if settings.IDENTITY != "launcher":
             raise CommandError("the launcher runs as itself: set IDENTITY=launcher")
-        tier, checkpoints = DockerTier(_installation()), settings.STORE / "checkpoints"
+        tier, checkpoints = DockerTier(installation_name(settings.STATE)), settings.STORE / "checkpoints"
         launcher = Launcher(Path(settings.LAUNCHER_SOCKET), tier, lookup, checkpoints, _peers())
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: launcher.stop())
@@ -71,9 +71,9 @@ def _limits() -> Limits:
     return Limits(**{"cpus": str(cores), "threads": max(1, cores - 1)} | own)
 
 
-def _installation() -> str:
+def installation_name(state: Path) -> str:
     """Keeps two installations on one engine apart: a digest of where this one's state lies."""
-    return hashlib.sha256(str(settings.STATE).encode()).hexdigest()[:32]
+    return hashlib.sha256(str(state).encode()).hexdigest()[:32]
 
 
 def _peers() -> frozenset[int]:
