@@ -169,4 +169,4 @@ def _together(record: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _in_turn(roles: list[str]) -> bool:
     spoken = roles[1:] if roles[0] == "system" else roles
-    return len(spoken) % 2 == 1 and spoken == ["user", "assistant"] * (len(spoken) // 2) + ["user"]
+    return spoken == ["user", "assistant"] * (len(spoken) // 2) + ["user"]

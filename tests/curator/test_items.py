@@ -60,6 +60,11 @@ def test_the_column_is_that_of_the_key(places: Places) -> None:
     assert places(data.encode()) == [("field", f"line 1, column {column}")]
 
 
+def test_the_column_is_not_that_of_a_key_further_in(places: Places) -> None:
+    data = json.dumps({"checker": {"category": "x"}, **good(category=7)})
+    assert places(data.encode()) == [("field", f"line 1, column {data.rindex('category')}")]
+
+
 @pytest.mark.parametrize(
     "fields",
     [
@@ -164,6 +169,11 @@ def test_reserve_and_active_are_one_side() -> None:
 def test_the_same_question_on_both_sides_is_refused_without_a_named_group() -> None:
     one, two = line(1, prompt="How  many?", split="practice"), line(2, prompt="how ｍany?")
     assert [found.code for found in findings(one + two)] == ["items.torn-group"]
+
+
+def test_a_group_s_name_is_no_question(places: Places) -> None:
+    one, two = line(1, prompt="how many?", split="practice"), line(2, group="how many?")
+    assert findings(one + two) == []
 
 
 def test_every_mistake_of_a_file_is_listed_and_nothing_is_taken(places: Places) -> None:

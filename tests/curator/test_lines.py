@@ -87,6 +87,7 @@ def test_each_mistake_is_told_by_its_line_and_column(places: Places) -> None:
         (b'{"a": "\xed\xa0\x80"}', "utf8", 8),
         (b'{"a": "tab\there"}', "json", 11),
         (b'{"a": 01}', "json", 8),
+        (b"\x0b", "json", 1),
         (b"{'a': 1}", "json", 2),
         (b'{"a": 1} {"b": 2}', "json", 10),
         (b'{"a": "open', "json", 7),
@@ -136,6 +137,7 @@ class Endless(io.RawIOBase):
         return True
 
     def readinto(self, buffer: object) -> int:
+        assert self.taken < 64 * LONGEST_LINE, "the whole line is being read"
         view = memoryview(buffer)  # type: ignore[arg-type]
         view[:] = b"x" * len(view)
         self.taken += len(view)

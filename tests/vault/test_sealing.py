@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -90,6 +91,22 @@ def test_a_bomb_that_declares_its_size_is_not_inflated(keys: Keys) -> None:
 def test_a_bomb_that_lies_about_its_size_is_stopped_at_that_size(keys: Keys, declared: int, real: int) -> None:
     ref, data = age(keys, struct.pack(">8sQ", b"HELDOUT1", declared) + zlib.compress(bytes(real)))
     with pytest.raises(IntegrityError, match="another length"):
+        sealing.unseal(ref, data, keys.ring("grader"))
+
+
+def test_a_bomb_is_stopped_before_its_bytes_are_in_memory(keys: Keys) -> None:
+    ref, data = age(keys, struct.pack(">8sQ", b"HELDOUT1", 10) + zlib.compress(bytes(100 << 20)))
+    tracemalloc.start()
+    with pytest.raises(IntegrityError, match="another length"):
+        sealing.unseal(ref, data, keys.ring("grader"))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 << 20
+
+
+def test_another_version_of_the_form_is_refused(keys: Keys) -> None:
+    ref, data = age(keys, struct.pack(">8sQ", b"HELDOUT2", len(TEXT)) + zlib.compress(TEXT))
+    with pytest.raises(IntegrityError, match="what this version seals"):
         sealing.unseal(ref, data, keys.ring("grader"))
 
 
