@@ -82,6 +82,9 @@ def examine(upload: Upload) -> dict[str, Any] | None:
     runner = _runner(upload, vocabulary)
     if runner is None:
         return None
+    control = report.attempt(behaviour.control, compiled, runner) if compiled else behaviour.completion(runner)
+    if control is None:
+        return None
     report.notes.extend(_notes(upload, model, counted, settings))
     return {
         "architecture": model.architecture,
@@ -92,7 +95,7 @@ def examine(upload: Upload) -> dict[str, Any] | None:
         "bos": vocabulary.ids.get(settings.tokens.get("bos_token", "")),
         "eos": _ends(upload, model, vocabulary.ids.get(settings.tokens.get("eos_token", ""))),
         "template": source.digest if source else None,
-        "control": behaviour.control(compiled, runner) if compiled else behaviour.completion(runner),
+        "control": control,
         "completion": behaviour.completion(runner),
     }
 

@@ -38,8 +38,8 @@ LONGEST_RENDERED = 2**21
 _FRAME = "Use the template that the model was trained with; a template may only put text around messages."
 
 
-class Unsupported(Exception):
-    """The template itself refuses this role structure (``raise_exception``)."""
+class Unsupported(Refused):
+    """The template itself refuses these messages (``raise_exception``); for some role structures it may."""
 
 
 class _Generation(jinja2.ext.Extension):
@@ -100,7 +100,8 @@ class Template:
         except jinja2.exceptions.SecurityError as error:
             raise self._refused("template-unsafe", f"It tries what no template may: {_said(error)}.") from None
         except _Raised as error:
-            raise Unsupported(str(error)) from None
+            problem = f"The chat template can't be used. It refuses the messages: {_said(error)}."
+            raise Unsupported.one("template-fails", self.where, problem, _FRAME) from None
         except (jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise self._refused("template-fails", f"Rendering fails: {_said(error)}.") from None
         except RecursionError:
@@ -139,10 +140,9 @@ def check(template: Template) -> list[tuple[str, ...]]:
     for structure in STRUCTURES:
         try:
             _linear(template, structure)
-        except Unsupported as unsupported:
+        except Unsupported:
             if structure == STRUCTURES[0]:
-                problem = f"It refuses a single user message: {ascii(str(unsupported))[1:-1]}."
-                raise template._refused("template-fails", problem) from None
+                raise
             continue
         supported.append(structure)
     return supported
@@ -163,18 +163,26 @@ def _linear(template: Template, structure: tuple[str, ...]) -> None:
 
 
 def _frame(template: Template, rendered: str, structure: tuple[str, ...], contents: list[str]) -> tuple[str, ...]:
-    """What stands before, between and after the contents, each of which must stand there once and in order."""
-    parts, rest = [], rendered
+    """The roles in their order and what stands before, between and after the contents.
+
+    Each content must stand there once. The turns keep their order; a system message may stand anywhere: some honest
+    templates put it before the last turn.
+    """
+    places = []
     for role, content in zip(structure, contents, strict=True):
         if rendered.count(content) != 1:
             how = "does not appear as it was written" if content not in rendered else "appears more than once"
             problem = f"In a conversation of {', '.join(structure)} the {role}'s message {how}."
             raise Refused.one("template-rewrites", template.where, problem, _FRAME)
-        before, found, rest = rest.partition(content)
-        if not found:
-            problem = f"In a conversation of {', '.join(structure)} the messages change their order."
-            raise Refused.one("template-rewrites", template.where, problem, _FRAME)
-        parts.append(before)
+        places.append((rendered.index(content), role, content))
+    turns = [place for place in places if place[1] != "system"]
+    if turns != sorted(turns):
+        problem = f"In a conversation of {', '.join(structure)} the messages change their order."
+        raise Refused.one("template-rewrites", template.where, problem, _FRAME)
+    parts, rest = [], rendered
+    for _, role, content in sorted(places):
+        before, _, rest = rest.partition(content)
+        parts += [before, role]
     return (*parts, rest)
 
 

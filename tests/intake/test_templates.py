@@ -26,6 +26,11 @@ HONEST = {
         "{% for m in rest %}{% if loop.first %}[I] {{ first + m['content'] }} [/I]"
         "{% else %}{{ m['content'] }}{% endif %}{% endfor %}"
     ),
+    "system message before the last turn": (
+        "{% if messages[0].role == 'system' %}{% set first = messages[0].content + '\\n' %}"
+        "{% set rest = messages[1:] %}{% else %}{% set first = '' %}{% set rest = messages %}{% endif %}"
+        "{% for m in rest %}<{{ m.role }}>{% if loop.last %}{{ first }}{% endif %}{{ m.content }}{% endfor %}"
+    ),
     "without system messages": (
         "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system') }}{% endif %}" + _TURNS
     ),
