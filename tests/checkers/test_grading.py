@@ -35,7 +35,7 @@ def test_whatever_the_order_the_bytes_are_the_same() -> None:
     shuffled_answers = replace(answers(gold), records=random.Random(3).sample(gold, len(gold)))
     shuffled_outputs = replace(outputs(said), records=random.Random(4).sample(said, len(said)))
     again = grade(shuffled_outputs, shuffled_answers, CONFIG)
-    assert again.pack == first.pack
+    assert (again.pack, again.records) == (first.pack, first.records)
     assert statement_bytes(again.scorecard) == statement_bytes(first.scorecard)
 
 
@@ -75,6 +75,17 @@ def test_a_fault_is_never_scored_and_shows_in_coverage_and_worst_case() -> None:
     assert (figures.items, figures.valid, figures.score) == (4, 3, "0.666667")
     assert (figures.worst, figures.coverage, figures.faults) == ("0.500000", "0.750000", {"engine": 1})
     assert figures.outcomes == {"answered": 3, "fault": 1}
+
+
+def test_near_duplicates_count_as_one_cluster() -> None:
+    said = [output(index, "18" if index < 6 else "17") for index in range(12)]
+    apart = [answer(index) for index in range(12)]
+    together = [answer(index, group=f"g{index // 2}") for index in range(12)]
+    one, other = (grade(outputs(said), answers(gold), CONFIG).scorecard.hidden for gold in (apart, together))
+    assert one is not None
+    assert other is not None
+    assert (one.clusters, other.clusters) == (12, 6)
+    assert (one.standard_error, other.standard_error) == ("0.150756", "0.223607")
 
 
 def test_items_that_hit_a_limit_are_graded_on_what_is_there() -> None:

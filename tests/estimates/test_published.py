@@ -61,6 +61,11 @@ def test_wilson_gives_newcombes_limits(right: int, count: int, low: str, high: s
     assert (decimal_text(found[0], 4), decimal_text(found[1], 4)) == (low, high)
 
 
+def test_wilson_ends_at_the_ends_of_the_scale() -> None:
+    for count in (1, 7, 20, 1000):
+        assert (wilson(Fraction(0), count)[0], wilson(Fraction(1), count)[1]) == (0, 1)
+
+
 def test_wilson_agrees_with_scipy() -> None:
     for right, count in [(0, 1), (1, 1), (3, 7), (50, 50), (699, 1000)]:
         theirs = stats.binomtest(right, count).proportion_ci(method="wilson")

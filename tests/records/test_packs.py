@@ -80,6 +80,10 @@ def test_it_refuses_what_is_no_pack(data: bytes) -> None:
     assert refusal(data)
 
 
+def test_a_pack_that_was_cut_at_its_last_line_end_is_named_so() -> None:
+    assert "The last line is not ended" in refusal(GOOD[:-1])
+
+
 def test_every_byte_that_is_taken_away_or_changed_is_noticed() -> None:
     chance = random.Random(3)
     for _ in range(300):
