@@ -159,6 +159,13 @@ def test_the_list_of_mistakes_is_capped_and_says_so() -> None:
     assert found[-1].code == "items.more"
 
 
+def test_a_file_of_something_else_is_not_read_to_its_end() -> None:
+    stream = io.BytesIO(b"{\n" * 1_000_000)
+    with pytest.raises(Refused):
+        importing.check(stream, NAME)
+    assert stream.tell() < 1000
+
+
 @given(st.binary(max_size=200))
 def test_any_bytes_are_taken_or_refused_and_nothing_else(data: bytes) -> None:
     assert findings(data)
