@@ -31,7 +31,7 @@ def up(state: State, guest: str = "transformers") -> None:
     engine.ensure(state)
     images.ensure(state, guest)
     changed = configure(state, guest)
-    _prepare(state)
+    prepare(state)
     if changed:
         processes.stop(state)
     processes.start(state)
@@ -91,7 +91,7 @@ def _free(port: int) -> bool:
         return True
 
 
-def _prepare(state: State) -> None:
+def prepare(state: State) -> None:
     with step("database schema and grants"):
         manage(state, "owner", "prepare", "--verbosity=0")
     stamp, digest = state.root / "static.digest", _static_digest(state)
@@ -107,7 +107,8 @@ def manage(state: State, identity: str, *arguments: str) -> str:
     options = {"user": uid, "group": gid, "extra_groups": []} if state.separate else {}
     command = (str(state.python("web")), str(REPOSITORY / "manage.py"), *arguments)
     done = subprocess.run(
-        command, env=environment(state, identity), cwd="/", umask=0o022, capture_output=True, text=True, check=False, **options,  # type: ignore[call-overload]
+        command, env=environment(state, identity), cwd="/", umask=0o022, capture_output=True, text=True, check=False,
+        **options,  # type: ignore[call-overload]
     )  # fmt: skip
     if done.returncode:
         say(done.stdout + done.stderr)

@@ -18,7 +18,6 @@ from __future__ import annotations
 import base64
 import gzip
 import os
-import re
 import secrets
 import subprocess
 import zlib
@@ -62,7 +61,7 @@ def in_processes(canary: str) -> list[Sighting]:
 
 
 def in_bytes(canary: str, data: bytes, place: str = "bytes") -> list[Sighting]:
-    return [Sighting(place, spelling) for spelling, pattern in _spellings(canary).items() if pattern.search(data)]
+    return [Sighting(place, spelling) for spelling, text in _spellings(canary).items() if text in data.lower()]
 
 
 def _files(roots: Iterable[Path]) -> Iterator[Path]:
@@ -101,13 +100,14 @@ def _in_stream(canary: str, stream: BinaryIO, place: str) -> list[Sighting]:
     found: set[str] = set()
     kept = b""
     while piece := stream.read(CHUNK):
-        window = kept + piece
-        found |= {name for name, pattern in spellings.items() if name not in found and pattern.search(window)}
+        window = kept + piece.lower()
+        found |= {name for name, text in spellings.items() if name not in found and text in window}
         kept = window[-6 * len(canary) :]
     return [Sighting(place, name) for name in sorted(found)]
 
 
-def _spellings(canary: str) -> dict[str, re.Pattern[bytes]]:
+def _spellings(canary: str) -> dict[str, bytes]:
+    """In lower case, like what is searched: a regular expression that ignores case is fifty times slower."""
     raw = canary.encode("ascii")
     spelled = {
         "plain": raw,
@@ -115,7 +115,7 @@ def _spellings(canary: str) -> dict[str, re.Pattern[bytes]]:
         "hexadecimal": raw.hex().encode(),
         **{f"base64 at offset {offset}": _base64_core(raw, offset) for offset in range(3)},
     }
-    return {name: re.compile(re.escape(text), re.IGNORECASE) for name, text in spelled.items()}
+    return {name: text.lower() for name, text in spelled.items()}
 
 
 def _base64_core(raw: bytes, offset: int) -> bytes:

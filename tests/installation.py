@@ -7,11 +7,10 @@ database doesn't wait for the disk: a test that kills processes loses nothing by
 from __future__ import annotations
 
 import os
-import subprocess
 from functools import lru_cache
 
 from box import keys, layout, postgres, services, valkey
-from box.state import REPOSITORY, State, here
+from box.state import State, here
 
 STATE = State(root=here().root / "test", separate=os.geteuid() == 0)
 
@@ -27,7 +26,7 @@ def ensure() -> State:
     valkey.start(STATE)
     services.configure(STATE, "transformers")
     STATE.configure(**FAST)
-    _prepare()
+    services.prepare(STATE)
     return STATE
 
 
@@ -42,10 +41,3 @@ def _environments() -> None:
         link = STATE.root / name
         if not link.is_symlink():
             link.symlink_to(here().root / name)
-
-
-def _prepare() -> None:
-    python = here().python("dev")
-    environment = {"IDENTITY": "owner", "HELDOUT_STATE": str(STATE.root), "PATH": os.environ["PATH"]}
-    command = [str(python), "manage.py", "prepare", "--verbosity=0"]
-    subprocess.run(command, cwd=REPOSITORY, env=environment, check=True)
