@@ -20,6 +20,9 @@ from evaluator.records.outcomes import Outcome
 CANARY, REPEAT, LIMIT, CONTEXT, FIRST_PROBE = (2**31 + number for number in range(5))
 """Indices of control items; hidden items lie below all of them."""
 
+CANARY_TOKENS = 16
+"""The control prompt may have so many tokens at most: it goes alone, where a token costs the most time."""
+
 LONGEST_CONTEXT = 1 << 19
 """Above this the context control would not fit a frame; it is then left out, and the report says so."""
 
@@ -37,9 +40,10 @@ class Verdict:
         return {"name": self.name, "passed": self.passed, "detail": self.detail, "required": self.required}
 
 
-def asking(control: Mapping[str, Any]) -> dict[str, Any]:
-    """The control prompt as intake rendered it."""
-    return {key: control[key] for key in ("messages", "prompt") if key in control}
+def asking(control: Mapping[str, Any], most: int) -> dict[str, Any]:
+    """The control prompt as intake rendered it, for ``most`` tokens or fewer."""
+    prompt = {key: control[key] for key in ("messages", "prompt") if key in control}
+    return {**prompt, "max_tokens": min(most, CANARY_TOKENS)}
 
 
 def overlong(control: Mapping[str, Any], context: int) -> dict[str, Any]:

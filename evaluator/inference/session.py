@@ -58,6 +58,7 @@ class Session:
         self._talk, self._preset, self._control = conversation, preset, control
         self._options = dict(options or {})
         self._promised = float(preset["temperature"]) == 0 and preset["dtype"] == "float32"
+        self._most = int(preset["max_tokens"])
         self._frames: dict[Roles, Frame] = {}
         self._began = time.monotonic()
         self.report = Report()
@@ -100,7 +101,7 @@ class Session:
         return {**item, "messages": [{"role": "system", "content": system}, *item["messages"]]}
 
     def _canary(self) -> Output:
-        output = self._one(controls.CANARY, controls.asking(self._control))
+        output = self._one(controls.CANARY, controls.asking(self._control, self._most))
         self._judge(controls.judge_canary(output, self._control))
         return output
 
@@ -110,7 +111,7 @@ class Session:
         requests: dict[int, dict[str, Any]] = {
             index: {"index": index, "messages": messages, "max_tokens": 1} for index, messages in probes.items()
         }
-        requests[controls.LIMIT] = {"index": controls.LIMIT, **controls.asking(self._control), "max_tokens": 1}
+        requests[controls.LIMIT] = {"index": controls.LIMIT, **controls.asking(self._control, 1)}
         context = self.report.ready.get("context")
         if type(context) is int and 0 < context <= controls.LONGEST_CONTEXT:
             requests[controls.CONTEXT] = {"index": controls.CONTEXT, **controls.overlong(self._control, context)}
@@ -143,7 +144,7 @@ class Session:
             raise Incident("rendering", output.index, "the rendered prompt isn't this item in its frame")
 
     def _close(self, canary: Output) -> None:
-        again = self._one(controls.REPEAT, controls.asking(self._control))
+        again = self._one(controls.REPEAT, controls.asking(self._control, self._most))
         self._judge(controls.judge_canary(again, self._control))
         self._judge(controls.judge_repeat(canary, again, promised=self._promised))
         self._talk.send((wire.END, {}))
@@ -156,8 +157,7 @@ class Session:
     def _schedule(self, requests: Mapping[int, Item]) -> Iterator[Output]:
         """Send, run, and take exactly one valid answer for each."""
         self._talk.send(*((wire.ITEM, _request(item)) for item in requests.values()), (wire.RUN, {}))
-        allowance = int(self._preset["max_tokens"])
-        owed = {index: int(item.get("max_tokens", allowance)) for index, item in requests.items()}
+        owed = {index: int(item.get("max_tokens", self._most)) for index, item in requests.items()}
         wanted = frozenset({wire.OUTPUT, wire.DONE})
         while True:
             kind, message = self._talk.next(wanted, self._talk.patience.output)

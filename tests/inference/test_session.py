@@ -44,6 +44,12 @@ def test_it_asks_the_canary_alone_before_any_hidden_prompt_and_again_at_the_end(
     assert {controls.LIMIT, controls.CONTEXT, controls.FIRST_PROBE} == set(probes)
 
 
+def test_the_canary_is_short_however_long_answers_may_be() -> None:
+    with pytest.raises(Fault, match="more tokens"):
+        run(Guest(twist=twisting_item(controls.CANARY, tokens=[1] * 17)), preset={"max_tokens": 100})
+    run(Guest(twist=twisting_item(controls.CANARY, tokens=[1] * 16)), preset={"max_tokens": 100, "dtype": "bfloat16"})
+
+
 def test_it_reports_every_control_as_passed() -> None:
     whole = session(Guest())
     whole.open()

@@ -35,7 +35,8 @@ def test_it_says_hello_before_it_loads_anything_and_goes_when_its_input_ends() -
 def test_no_library_can_write_into_the_wire() -> None:
     code = (
         "import os; from sandboxes.model.__main__ import Output, private_output; from sandboxes import wire\n"
-        "output = Output(private_output()); print('noise', flush=True); os.write(1, b'noise'); os.system('echo noise')\n"
+        "output = Output(private_output())\n"
+        "print('noise', flush=True); os.write(1, b'noise'); os.system('echo noise')\n"
         "output.send(wire.DONE, {})"
     )
     done = guest(code)
