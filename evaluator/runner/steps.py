@@ -154,7 +154,7 @@ def _practice_row(item: Mapping[str, Any], record: Mapping[str, Any]) -> dict[st
     verdict = check(item["kind"], record["text"], item["answer"], item.get("checker", {}), item.get("choices"))
     return {
         "index": record["index"], "kind": item["kind"], "category": item["category"],
-        "prompt": {key: item[key] for key in ("messages", "prompt") if key in item},
+        "prompt": item["messages"] if "messages" in item else item["prompt"],
         "completion": record["text"], "outcome": record["outcome"], "score": verdict.score,
         "reason": verdict.reason, "expected": item["answer"],
     }  # fmt: skip

@@ -107,6 +107,7 @@ def test_no_page_shows_it(scored: tuple[Run, dict[str, str]], hidden: list[str])
     client.force_login(run.submission.submitted_by)
     pages = [client.get(url, follow=True) for url in _urls(run)]
     assert {page.status_code for page in pages} == {200}
+    assert not [page.request["PATH_INFO"] for page in pages if "login" in page.request["PATH_INFO"]]
     told = b"".join(page.content for page in pages)
     assert [found for word in hidden for found in canary.in_bytes(word, told)] == []
     assert canary.in_bytes(words["practice"], told)
