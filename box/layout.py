@@ -45,8 +45,10 @@ def ensure(state: State) -> None:
 def _store(state: State) -> None:
     """Packs are added by several identities and replaced by none: the sticky bit keeps one from another's files."""
     store, shared = state.root / "store", 0o1777 if state.separate else 0o755
-    folder(store / "packs", shared)
-    folder(store / "practice", shared)
+    for place in (store / "packs", store / "practice"):
+        folder(place, shared)
+        for number in range(256):  # made here, so that no identity owns a folder of the store
+            folder(place / f"{number:02x}", shared)
     folder(store / "checkpoints", 0o750, (uid(state, "web"), owner(state, "launcher")[1]))
     folder(state.root / "intake", 0o700, owner(state, "web"))
     folder(state.root / "journal", 0o700, owner(state, "runner"))

@@ -17,6 +17,7 @@ from evaluator.curator.item import Item
 from evaluator.errors import Refused
 from evaluator.records.runspec import Preset
 from evaluator.vault.keyring import Keyring
+from evaluator.vault.sealing import PackRef
 from leaderboard.ledger import releases
 from leaderboard.models import Benchmark, Release
 
@@ -95,7 +96,8 @@ def freeze(benchmark: Benchmark, version: str, tasks: Sequence[Item]) -> Release
         raise Refused.one("release.version", f"{benchmark} {version}", "It is frozen already.", "Use a new version.")
     store = freezing.Stores(blobs.packs(settings.STORE), blobs.practice(settings.STORE))
     keyring = Keyring(settings.PUBLIC_KEYS, settings.SECRETS / "vault.key")
-    frozen = freezing.freeze(tasks, release=uuid.uuid4(), key=freezing.new_key(), keyring=keyring, stores=store)
+    key = _key(benchmark, keyring, store)
+    frozen = freezing.freeze(tasks, release=uuid.uuid4(), key=key, keyring=keyring, stores=store)
     columns = {
         "version": version, "prompts_digest": frozen.prompts.content, "prompts_sealed": frozen.prompts.sealed,
         "answers_digest": frozen.answers.content, "answers_sealed": frozen.answers.sealed,
@@ -108,6 +110,14 @@ def freeze(benchmark: Benchmark, version: str, tasks: Sequence[Item]) -> Release
         for row in frozen.items
     ]  # fmt: skip
     return releases.freeze(benchmark, frozen.release, columns, rows)
+
+
+def _key(benchmark: Benchmark, keyring: Keyring, stores: freezing.Stores) -> bytes:
+    """The benchmark's secret, from its newest release: so a group keeps its name from one release to the next."""
+    newest = benchmark.releases.order_by("-frozen_at").first()
+    if newest is None:
+        return freezing.new_key()
+    return freezing.key_of(PackRef(newest.items_sealed, newest.items_digest), keyring=keyring, stores=stores)
 
 
 def _sentence(told: dict[str, Any]) -> str:
