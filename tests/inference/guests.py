@@ -70,8 +70,8 @@ class Guest:
 
     def receive(self, timeout: float) -> bytes:
         if self._said:
-            data = bytes(self._said[:1000])
-            del self._said[:1000]
+            data = bytes(self._said[:100_000])
+            del self._said[:100_000]
             return data
         if self._gone:
             return b""
@@ -144,7 +144,7 @@ def items(count: int = 3) -> list[dict[str, Any]]:
 
 
 def session(guest: Guest, **changes: Any) -> Session:
-    caps = wire.Caps(frame=1 << 16, frames=1000, total=1 << 20)
+    caps = wire.Caps(frame=4 << 20, frames=1000, total=8 << 20)
     tick = changes.pop("tick", lambda: None)
     talk = Conversation(guest, patience=QUICK, caps=caps, tick=tick)
     return Session(talk, preset=PRESET | changes.pop("preset", {}), control=changes.pop("control", control()))
