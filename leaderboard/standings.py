@@ -191,10 +191,10 @@ def missing(entry: Entry) -> str:
     if state is State.SCORED:
         return "below the coverage gate: too many items met a fault of ours"
     return {
-        State.QUEUED: "queued",
-        State.RUNNING: "running",
-        State.SEALED: "being graded",
-        State.GRADING: "being graded",
+        State.QUEUED: "waits for a worker",
+        State.RUNNING: "no score yet",
+        State.SEALED: "no score yet",
+        State.GRADING: "no score yet",
         State.FAILED: "could not be run",
         State.VOID: "void: something of ours broke",
         State.CANCELLED: "cancelled",

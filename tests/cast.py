@@ -169,7 +169,7 @@ def assemble() -> Cast:
         (host, "curator", "curator"), (host, "auditor", "auditor"), (host, "operator", "admin"),
     ):  # fmt: skip
         Membership.objects.create(team=team, user=people[name], role=role)
-    benchmark = factories.a_benchmark()
+    benchmark = factories.a_benchmark(daily_limit=500)
     return Cast(people, aurora, borealis, host, benchmark, factories.a_release(benchmark), factories.a_preset(benchmark))
 
 

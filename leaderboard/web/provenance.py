@@ -106,7 +106,9 @@ def _try(attempt: Attempt) -> Try:
 
 
 def groups(record: Mapping[str, Any]) -> tuple[Group, ...]:
-    """One group for each part of the record; plain values at its top go together, first."""
+    """One group for each part of the record, in the order above; plain values at its top go together, first."""
+    order = {name: number for number, name in enumerate(EXPLANATIONS)}
+    record = dict(sorted(record.items(), key=lambda item: (order.get(item[0], len(order)), item[0])))
     plain = tuple((_words(name), value) for name, value in record.items() if not isinstance(value, Mapping | list))
     parts = [
         Group(_words(name), EXPLANATIONS.get(name, ""), tuple(_flat(value)))
