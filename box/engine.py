@@ -10,7 +10,9 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 from box import debian
 from box.progress import Missing, step
@@ -62,6 +64,22 @@ def docker(*arguments: str) -> str:
     if done.returncode:
         raise Missing(f"`docker {' '.join(arguments[:3])} …` failed: {(done.stderr or done.stdout).strip()[-2000:]}")
     return done.stdout
+
+
+def docker_reading(write: Callable[[IO[bytes]], None], *arguments: str) -> None:
+    """Run one client command that reads what ``write`` puts into its standard input."""
+    with subprocess.Popen(
+        ("docker", *arguments), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as client:
+        assert client.stdin is not None
+        try:
+            write(client.stdin)
+            client.stdin.close()
+        except BrokenPipeError:
+            pass  # the client ended early and says why
+        problem = client.stderr.read().decode(errors="replace") if client.stderr else ""
+    if client.returncode:
+        raise Missing(f"`docker {arguments[0]} …` failed: {problem.strip()[-2000:]}")
 
 
 def socket_group() -> int:

@@ -1,7 +1,7 @@
 """The guest images, built without a network from three things: Debian packages, a folder of wheels, our guest code.
 
-    heldout-base-ENGINE    the packages of sandboxes/images.lock
-    heldout-deps-ENGINE    + the wheels of requirements/guest-ENGINE.txt
+    heldout-deps-ENGINE    the packages of sandboxes/images.lock and the wheels of requirements/guest-ENGINE.txt,
+                           written as one tar stream straight into the engine
     heldout-guest-ENGINE   + sandboxes/, as the guest's user
 
 Each carries the digest of its inputs as a label; an image whose label still fits is not built again. The engine's
@@ -24,7 +24,7 @@ from box.progress import step
 from box.state import REPOSITORY, State, alone, folder, write_whole
 
 ENGINES = ("transformers", "vllm")
-RECIPES = REPOSITORY / "sandboxes" / "images"
+RECIPE = REPOSITORY / "sandboxes" / "images" / "guest.Dockerfile"
 LABEL = "heldout.inputs"
 PATH_FILE = "/opt/heldout\n/opt/heldout/site-packages\n"
 
@@ -37,12 +37,11 @@ def ensure(state: State, guest: str) -> str:
 
 def _ensure(state: State, guest: str) -> str:
     lock = environments.lock_file(f"guest-{guest}")
-    base = _image("base", guest, _digest(_recipe("base"), rootfs.inputs(guest)), lambda to: _base(guest, to))
-    deps_inputs = _digest(base.encode(), _recipe("deps"), lock.read_bytes())
-    deps = _image("deps", guest, deps_inputs, lambda to: _deps(state, guest, to), BASE=base)
-    inputs = _digest(deps.encode(), _recipe("guest"), *_guest_code())
-    image = _image("guest", guest, inputs, _guest, DEPS=deps)
-    _record(state, guest, {"name": _name("guest", guest), "id": image, "deps": deps, "base": base, "inputs": inputs,
+    deps_inputs = _digest(rootfs.inputs(guest), lock.read_bytes())
+    deps = _image("deps", guest, deps_inputs, lambda name: _deps(state, guest, deps_inputs, name))
+    inputs = _digest(deps.encode(), RECIPE.read_bytes(), *_guest_code())
+    image = _image("guest", guest, inputs, lambda name: _guest(deps, inputs, name))
+    _record(state, guest, {"name": _name("guest", guest), "id": image, "deps": deps, "inputs": inputs,
                            "requirements": environments.lock_digest(f"guest-{guest}")})  # fmt: skip
     return image
 
@@ -58,8 +57,8 @@ def _name(layer: str, guest: str) -> str:
     return f"heldout-{layer}-{guest}"
 
 
-def _image(layer: str, guest: str, inputs: str, fill: Callable[[Path], None], **arguments: str) -> str:
-    """The digest of one image; built in a scratch folder that ``fill`` prepares, unless one with these inputs exists.
+def _image(layer: str, guest: str, inputs: str, build: Callable[[str], None]) -> str:
+    """The digest of one image, built unless one with these inputs exists.
 
     The tag is the inputs' digest, so that two clones on one machine never take an image from each other; ``latest``
     is for people.
@@ -67,13 +66,8 @@ def _image(layer: str, guest: str, inputs: str, fill: Callable[[Path], None], **
     name = _name(layer, guest)
     found = _labelled(name, inputs)
     if not found:
-        with tempfile.TemporaryDirectory(prefix="heldout-image-") as scratch:
-            fill(Path(scratch))
-            options = [f"--build-arg={key}={value}" for key, value in arguments.items()]
-            options += [f"--label={LABEL}={inputs}", f"--file={RECIPES / f'{layer}.Dockerfile'}"]
-            options += [f"--tag={name}:{inputs[:16]}", f"--tag={name}:latest"]
-            with step(f"image {name}"):
-                engine.docker("build", "--quiet", "--network=none", "--no-cache", *options, scratch)
+        build(f"{name}:{inputs[:16]}")
+        engine.docker("tag", f"{name}:{inputs[:16]}", f"{name}:latest")
         found = _labelled(name, inputs)
     return found
 
@@ -86,19 +80,27 @@ def _labelled(name: str, inputs: str) -> str:
     return shown.strip()
 
 
-def _base(guest: str, target: Path) -> None:
-    source = rootfs.build(guest)
-    shutil.copyfile(source, target / "rootfs.tar")
-
-
-def _deps(state: State, guest: str, target: Path) -> None:
-    found = wheels.ensure(state, f"guest-{guest}")
+def _deps(state: State, guest: str, inputs: str, name: str) -> None:
+    base, found = rootfs.build(guest), wheels.ensure(state, f"guest-{guest}")
     environments.ensure(state, "web")
-    with step(f"unpacking {sum(1 for _ in found.iterdir())} wheels for {guest}"):
-        wheels.unpack(state, found, target / "site-packages")
+    with tempfile.TemporaryDirectory(prefix="heldout-image-") as scratch:
+        packages = Path(scratch) / "site-packages"
+        with step(f"unpacking {sum(1 for _ in found.iterdir())} wheels for {guest}"):
+            wheels.unpack(state, found, packages)
+        with step(f"image {name}"):
+            change = f"--change=LABEL {LABEL}={inputs}"
+            engine.docker_reading(lambda pipe: rootfs.join(base, packages, pipe), "import", change, "-", name)
 
 
-def _guest(target: Path) -> None:
+def _guest(deps: str, inputs: str, name: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="heldout-image-") as scratch:
+        _guest_folder(Path(scratch))
+        options = (f"--build-arg=DEPS={deps}", f"--label={LABEL}={inputs}", f"--file={RECIPE}", f"--tag={name}")
+        with step(f"image {name}"):
+            engine.docker("build", "--quiet", "--network=none", "--no-cache", *options, scratch)
+
+
+def _guest_folder(target: Path) -> None:
     (target / "heldout.pth").write_text(PATH_FILE)
     for source in _guest_files():
         copy = target / source.relative_to(REPOSITORY)
@@ -118,10 +120,6 @@ def _guest_code() -> Iterable[bytes]:
     for path in _guest_files():
         yield str(path.relative_to(REPOSITORY)).encode()
         yield path.read_bytes()
-
-
-def _recipe(layer: str) -> bytes:
-    return (RECIPES / f"{layer}.Dockerfile").read_bytes()
 
 
 def _digest(*parts: bytes) -> str:

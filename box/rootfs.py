@@ -8,12 +8,13 @@ import os
 import subprocess
 import tarfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from box import debian, wheels
 from box.progress import Missing, say, step
 from box.state import REPOSITORY, folder
 
+SITE = "opt/heldout/site-packages"
 PROGRAM_FOLDERS = frozenset({"bin", "sbin", "usr/bin", "usr/sbin"})
 LOCK = REPOSITORY / "sandboxes" / "images.lock"
 
@@ -51,8 +52,8 @@ def _mmdebstrap(base: dict[str, Any], packages: list[str], target: Path) -> None
     program = debian.require("mmdebstrap", "mmdebstrap", "base images without a registry")
     mode = "root" if os.geteuid() == 0 else "chrootless"  # unpacking runs nothing of what it unpacks
     command = (
-        program, "--quiet", f"--mode={mode}", f"--variant={base['variant']}", f"--include={','.join(packages)}", "--format=tar",
-        base["suite"], str(target), *_mirror(base["suite"]),
+        program, "--quiet", f"--mode={mode}", f"--variant={base['variant']}", f"--include={','.join(packages)}",
+        "--format=tar", base["suite"], str(target), *_mirror(base["suite"]),
     )  # fmt: skip
     done = subprocess.run(command, env=_environment(), capture_output=True, text=True, check=False)
     if done.returncode:
@@ -73,6 +74,21 @@ def strip(whole: Path, target: Path, removed: list[str], programs: list[str]) ->
             kept.addfile(member, source.extractfile(member) if member.isfile() else None)
         if "dash" in programs:
             kept.addfile(_link("./bin/sh", "dash"))
+
+
+def join(base: Path, packages: Path, pipe: IO[bytes]) -> None:
+    """Write the base and, below ``SITE``, a folder of packages as one tar stream; everything belongs to root."""
+    with tarfile.open(base) as source, tarfile.open(fileobj=pipe, mode="w|", bufsize=1 << 20) as joined:
+        for member in source:
+            joined.addfile(member, source.extractfile(member) if member.isfile() else None)
+        joined.add(packages, SITE, filter=_owned_by_root)
+
+
+def _owned_by_root(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = "root"
+    member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+    return member
 
 
 def _unwanted(member: tarfile.TarInfo, removed: list[str], programs: list[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import tarfile
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from box import engine, environments, images, rootfs
+from box.progress import Missing
 from box.state import REPOSITORY, here
 
 
@@ -48,6 +50,25 @@ def test_a_removed_folder_goes_with_all_below_it_and_no_namesake(tmp_path: Path)
 def test_a_shell_is_found_where_programs_look_for_it(tmp_path: Path) -> None:
     assert "./bin/sh" in _stripped(tmp_path, {"bin/dash": 0o755}, [], ["dash"])
     assert "./bin/sh" not in _stripped(tmp_path, {"bin/dash": 0o755}, [], [])
+
+
+@pytest.mark.root
+def test_packages_join_the_base_as_root_s_readable_and_unwritable_by_others(tmp_path: Path) -> None:
+    module = tmp_path / "packages" / "a.py"
+    module.parent.mkdir(mode=0o700)
+    module.write_text("")
+    module.chmod(0o666)
+    os.chown(module, 1000, 1000)
+    pipe = io.BytesIO()
+    rootfs.join(_tar(tmp_path / "base", {"usr/x": 0o644}), module.parent, pipe)
+    with tarfile.open(fileobj=io.BytesIO(pipe.getvalue())) as archive:
+        found = {member.name: (member.mode, member.uid) for member in archive}
+    assert found == {"./usr/x": (0o644, 0), rootfs.SITE: (0o755, 0), f"{rootfs.SITE}/a.py": (0o644, 0)}
+
+
+def test_a_stream_that_the_engine_refuses_is_reported_in_its_words() -> None:
+    with pytest.raises(Missing, match="reference"):
+        engine.docker_reading(lambda pipe: None, "import", "-", "NOT A NAME")
 
 
 @pytest.mark.parametrize("guest", images.ENGINES)
