@@ -18,23 +18,24 @@ EXPLANATIONS = {
     "checkpoint": "The weights, tokenizer and template: every file by its SHA-256 in one manifest.",
     "release": "The frozen task set. Digests name its packs; hidden text is in no database.",
     "preset": "How the model was asked. Sampling is always sent whole; the checkpoint's own defaults never apply.",
-    "engine": "What produced the tokens, with the versions it reported.",
-    "image": "The container image, by digest. It has no network.",
-    "isolation": "What really separated the model from everything else in this run.",
-    "sandbox": "What really separated the model from everything else in this run.",
-    "hardware": "The machine that ran it. Bit-equal outputs are promised on equal hardware only.",
+    "engine": "What produces the tokens, with its versions and flags.",
+    "isolation": "What separates the model from everything else, and whether each identity is a user of its own.",
+    "limits": "What the container was granted at least, and may use at most.",
+    "host": "The machine. Bit-equal outputs are promised on equal hardware only.",
     "seeds": "Every source of chance.",
-    "code": "The state of this software.",
-    "lock": "The dependency locks of the environments.",
-    "locks": "The dependency locks of the environments.",
-    "controls": "Items with known results at the start and the end; a run whose controls fail is void.",
+    "harness": "This software.",
+    "code": "The state of this software's source, and the locks of its environments.",
+    "hello": "What the engine in the container said it is.",
+    "ready": "What was effectively loaded.",
+    "controls": "Items with known results, at the start and the end; a run whose controls fail is void.",
 }
+"""In the order of the page."""
 
-FACTS = frozenset({
-    "engine", "versions", "threads", "dtype", "context", "device", "devices", "isolation", "tier", "container",
-    "image", "kernel", "runtime", "separate_users", "identities", "controls", "batch_invariant", "wire", "cpu", "gpu",
-})  # fmt: skip
-"""Names of reported facts that a page may show."""
+FACTS: dict[str, frozenset[str]] = {
+    "hello": frozenset({"wire", "engine", "versions"}),
+    "ready": frozenset({"dtype", "vocabulary", "context", "threads", "endings"}),
+}
+"""Of what a guest reported, the names that a page may show. Times and counts are not among them."""
 
 
 @dataclass(frozen=True)
@@ -97,10 +98,17 @@ def read(run: Run) -> Provenance:
 
 
 def _try(attempt: Attempt) -> Try:
-    shown = {name: value for name, value in attempt.facts.items() if name in FACTS}
+    shown: dict[str, Any] = {
+        part: {name: value for name, value in attempt.facts[part].items() if name in names}
+        for part, names in FACTS.items()
+        if isinstance(attempt.facts.get(part), Mapping)
+    }
+    controls = attempt.facts.get("controls")
+    if isinstance(controls, list):
+        shown["controls"] = {str(one["name"]): "passed" if one["passed"] else "failed" for one in controls}
     ended = attempt.ended_at or timezone.now()
     return Try(
-        attempt.number, attempt.kind, attempt.ending if words.reason(attempt.ending) or not attempt.ending else "other",
+        attempt.number, attempt.kind, words.reason(attempt.ending),
         words.bucket(attempt.started_at, ended), attempt.runspec_digest, groups(shown),
     )  # fmt: skip
 
@@ -120,7 +128,9 @@ def groups(record: Mapping[str, Any]) -> tuple[Group, ...]:
 
 def _flat(value: object, path: str = "") -> Iterator[tuple[str, object]]:
     """Leaves with their path. Short lists stay on one line."""
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and value.keys() == {"name", "size", "sha256"}:
+        yield f"file {value['name']}", f"sha256:{value['sha256']}"
+    elif isinstance(value, Mapping):
         for name, item in value.items():
             yield from _flat(item, f"{path} {_words(str(name))}".strip())
     elif isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value):

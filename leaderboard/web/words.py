@@ -20,11 +20,25 @@ STATES: dict[str, tuple[str, str]] = {
 
 _REASONS = {
     "cancelled": "Cancelled by the team.",
-    "worker-lost": "The worker was lost; the run is tried again while attempts are left.",
-    "controls": "The control items did not come back as known, so nothing of this run counts.",
+    "cancelled before it ran": "Cancelled by the team.",
+    "worker-lost": "Our worker was lost.",
+    "integrity": "Bytes were not what their digest says. The operators were told.",
+    "checkpoint.load": "The engine could not load this checkpoint.",
+    "sealed": "sealed",
+    "graded": "graded",
 }
 
-_CODE = re.compile(r"[a-z0-9][a-z0-9/._-]{0,59}")
+_FAULTS = {
+    "engine": "Our engine broke.",
+    "launcher": "Our launcher broke.",
+    "sandbox": "The container around the model broke.",
+    "tool": "One of our tools broke.",
+    "node": "Our machine broke.",
+    "grader": "Our grader broke.",
+}
+"""By the part before the slash. What exactly broke is for the operators: it could tell about hidden items."""
+
+_CODE = re.compile(r"[a-z][a-z0-9._-]{0,59}")
 
 _BUCKETS = ((60, "under 1 min"), (300, "1 to 5 min"), (900, "5 to 15 min"), (3600, "15 to 60 min"))
 
@@ -47,10 +61,13 @@ def explanation(state: str) -> str:
 
 
 def reason(code: str) -> str:
-    """A sentence for a code of ``Run.reason``; the code itself where we have none; nothing for anything else."""
-    if not code:
-        return ""
-    return _REASONS.get(code) or (f"Code: {code}." if _CODE.fullmatch(code) else "")
+    """A sentence for a code of ``Run.reason`` or of an attempt's ending; the code itself where we have none."""
+    kind, slash, _ = code.partition("/")
+    if slash:
+        return _FAULTS.get(kind, "Something of ours broke.")
+    if not code or code in _REASONS:
+        return _REASONS.get(code, "")
+    return f"Code: {code}." if _CODE.fullmatch(code) else "Something of ours broke."
 
 
 def bucket(started: dt.datetime | None, ended: dt.datetime) -> str:
