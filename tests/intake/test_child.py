@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from evaluator.errors import Finding
-from evaluator.intake import Limits, folder, judge
+from evaluator.intake import Limits, folder, judge, verdict
 from evaluator.intake.limits import MIB
 from evaluator.intake.report import OpenFile
 from evaluator.intake.verdict import Verdict
@@ -34,11 +34,11 @@ def test_a_bomb_of_a_configuration_costs_nothing(lie: Lie, good: Path) -> None:
     lie.tell(good)
     began = time.monotonic()
 
-    verdict = _judged(good)
+    judged = _judged(good)
 
-    assert verdict.findings
+    assert judged.findings
     assert time.monotonic() - began < 1 or _cpu_of_a_child(good) < 1
-    assert verdict.peak_kib < 256 * 1024
+    assert judged.peak_kib < 256 * 1024
 
 
 def _cpu_of_a_child(path: Path) -> float:
@@ -54,11 +54,11 @@ def test_a_bomb_of_a_header_is_bounded(lie: Lie, good: Path) -> None:
     lie.tell(good)
     began = time.monotonic()
 
-    verdict = _judged(good)
+    judged = _judged(good)
 
-    assert verdict.findings
+    assert judged.findings
     assert time.monotonic() - began < 5 or _cpu_of_a_child(good) < 5
-    assert verdict.peak_kib < 512 * 1024
+    assert judged.peak_kib < 512 * 1024
 
 
 _DEATHS = {
@@ -89,10 +89,10 @@ def test_each_death_is_a_refusal_that_names_the_file(
 ) -> None:
     monkeypatch.setattr(judge, "_COMMAND", (sys.executable, "-c", _NOTES_FILE + program))
 
-    verdict = _judged(good, Limits(wall_s=5.0))
+    judged = _judged(good, Limits(wall_s=5.0))
 
-    assert [(finding.code, finding.where) for finding in verdict.findings] == [(_DEATHS[program], "tokenizer.json")]
-    assert verdict.facts is None
+    assert [(finding.code, finding.where) for finding in judged.findings] == [(_DEATHS[program], "tokenizer.json")]
+    assert judged.facts is None
 
 
 @pytest.mark.parametrize("note", ["", "no JSON", '{"file": "/etc/passwd"}', '{"file": 1}', "[]"])
@@ -250,9 +250,9 @@ def _answer(good: Path, monkeypatch: pytest.MonkeyPatch, **lies: Any) -> Verdict
     ids=str,
 )
 def test_facts_are_not_believed_unchecked(good: Path, monkeypatch: pytest.MonkeyPatch, lie: dict[str, Any]) -> None:
-    verdict = _answer(good, monkeypatch, **lie)
+    judged = _answer(good, monkeypatch, **lie)
 
-    assert [finding.code for finding in verdict.findings] == ["check-crashed"]
+    assert [finding.code for finding in judged.findings] == ["check-crashed"]
 
 
 def test_facts_that_nobody_asked_for_are_dropped(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,9 +262,25 @@ def test_facts_that_nobody_asked_for_are_dropped(good: Path, monkeypatch: pytest
     assert "evil" not in facts
 
 
-def test_what_it_says_is_made_printable(good: Path) -> None:
-    (good / "config.json").write_text('{"architectures": ["\\u001b[2J\\u202eevil"]}', encoding="utf-8")
+def test_what_it_says_is_made_printable() -> None:
+    finding = {"code": "x", "where": "a\x1b[2Jb", "problem": "c\u202ed\n", "remedy": "é 東"}
+    answer: dict[str, Any] = {"findings": [finding], "notes": [], "parsed": {}, "facts": None, "peak_kib": 0}
+    confined = {"network": True, "files": True}
 
-    told: tuple[Finding, ...] = _judged(good).findings
+    (told,) = verdict.read(json.dumps({**answer, "confined": confined}).encode(), set(), QUICK).findings
 
-    assert all(text.isprintable() for finding in told for text in finding.as_json().values())
+    assert told == Finding("x", "a\ufffd[2Jb", "c\ufffdd\ufffd", "é 東")
+
+
+@pytest.mark.parametrize("code", ["", "Upper", "with space", "x" * 50, "<b>"])
+def test_a_code_is_a_code(code: str) -> None:
+    note = {"file": "config.json", "findings": [{"code": code, "where": "", "problem": "", "remedy": ""}]}
+
+    assert verdict.read_progress(json.dumps(note).encode(), {"config.json"}, QUICK) == ("the folder", ())
+
+
+def test_more_findings_than_agreed_are_no_answer() -> None:
+    finding = {"code": "x", "where": "", "problem": "", "remedy": ""}
+    note = {"file": "config.json", "findings": [finding] * 51}
+
+    assert verdict.read_progress(json.dumps(note).encode(), {"config.json"}, QUICK) == ("the folder", ())

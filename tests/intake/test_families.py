@@ -74,3 +74,10 @@ def test_a_missing_flag_means_what_the_loader_takes_it_for() -> None:
     stated = {key: value for key, value in saved["config"].items() if key != "tie_word_embeddings"}
 
     assert config.read(stated, "").tied
+
+
+def test_a_missing_flag_for_biases_means_that_there_are_some() -> None:
+    saved = next(saved for saved in _SAVED if saved["config"]["model_type"] == "gpt_neox")
+    stated = {key: value for key, value in saved["config"].items() if key != "attention_bias"}
+
+    assert "gpt_neox.layers.0.attention.dense.bias" in config.read(stated, "").expected
