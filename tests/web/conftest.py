@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
 
 from box import daemons, processes
+from leaderboard.client.session import Session
 from leaderboard.models import User
 from tests import cast as casting
 from tests.cast import Cast
@@ -87,3 +89,26 @@ def site() -> Iterator[str]:
     yield f"http://{web['host']}:{web['port']}"
     for name in names:
         daemons.stop(STATE, name)
+
+
+@pytest.fixture
+def real_passwords(cast: Cast) -> None:
+    """The test process hashes passwords fast and badly; a real server takes no such hash."""
+    encoded = PBKDF2PasswordHasher().encode(casting.PASSWORD, "salt", iterations=1000)
+    User.objects.update(password=encoded)
+
+
+@pytest.fixture
+def sign_in(site: str, real_passwords: None) -> Callable[[str], Session]:
+    """Sign in to the real server through its form."""
+
+    def enter(name: str) -> Session:
+        session = Session(site)
+        session.login(name, casting.PASSWORD)
+        return session
+
+    return enter
+
+
+def cookies_of(session: Session) -> str:
+    return "; ".join(f"{cookie.name}={cookie.value}" for cookie in session.jar)
