@@ -16,7 +16,7 @@ from pathlib import Path
 
 from box import environments, images, wheels
 from box.progress import Missing, say, step
-from box.state import REPOSITORY, State, folder
+from box.state import REPOSITORY, State, alone, folder
 from leaderboard.identities import GUEST_UID_OFFSET, UID_BASE
 
 SCRIPT = REPOSITORY / "box" / "training" / "checkpoints.py"
@@ -60,11 +60,12 @@ def _gguf(state: State) -> Path:
 def _made(state: State, name: str, command: str, *sources: Path) -> Path:
     image = images.ensure(state, "transformers")
     target = state.root / "checkpoints-source" / f"{name}-{_key(command, *sources)}"
-    if not target.exists():
-        beside = _beside(target)
-        with step(f"checkpoint {name}"):
-            _in_guest(image, command, [path.resolve() for path in sources], beside)
-        _settle(beside, target)
+    with alone(folder(target.parent) / f".{name}.lock"):
+        if not target.exists():
+            beside = _beside(target)
+            with step(f"checkpoint {name}"):
+                _in_guest(image, command, [path.resolve() for path in sources], beside)
+            _settle(beside, target)
     return target
 
 
