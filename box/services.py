@@ -15,7 +15,7 @@ from typing import Any
 
 from box import engine, environments, images, keys, layout, postgres, processes, valkey
 from box.progress import Missing, say, step
-from box.state import REPOSITORY, State
+from box.state import REPOSITORY, State, alone, folder
 from leaderboard.identities import UID_BASE
 
 PORTS = range(8000, 8100)
@@ -23,6 +23,11 @@ PORTS = range(8000, 8100)
 
 def up(state: State, guest: str = "transformers") -> None:
     """Bring everything up and return. What already runs is left alone; calling it again is quick."""
+    with alone(folder(state.root) / ".up.lock"):
+        _up(state, guest)
+
+
+def _up(state: State, guest: str) -> None:
     environments.ensure(state, "web")
     layout.ensure(state)
     keys.ensure(state)
