@@ -53,8 +53,6 @@ class Visitor:
     def ask(self, method: str, path: str, **options: Any) -> HttpResponse:
         with as_web():
             answer: HttpResponse = self.client.generic(method, path, **options)
-            if answer.streaming and not getattr(answer, "is_async", False):
-                answer.content = b"".join(answer.streaming_content)  # type: ignore[attr-defined]
         return answer
 
     def get(self, path: str, **options: Any) -> HttpResponse:
