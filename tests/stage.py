@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -92,12 +92,19 @@ def folder_of(checkpoint: Checkpoint) -> Path:
     return CHECKPOINTS / checkpoint.manifest_digest.removeprefix("sha256:")
 
 
-def a_run(folder: Path, whole: Iterable[dict[str, Any]], *, says: str | None = "42", **preset: Any) -> Run:
+def a_run(
+    folder: Path,
+    whole: Iterable[dict[str, Any]],
+    *,
+    says: str | None = "42",
+    lies: Mapping[str, Any] | None = None,
+    **preset: Any,
+) -> Run:
     """A queued run of a checkpoint that answers every question with ``says``; random weights, which talk until they
     are stopped, where that is ``None``."""
     user, team = factories.a_user(), factories.a_team()
     benchmark = factories.a_benchmark()
-    checkpoint = a_checkpoint(team, user, folder, says=says)
+    checkpoint = a_checkpoint(team, user, folder, says=says, **(lies or {}))
     return submit(user, checkpoint, a_release(benchmark, whole), factories.a_preset(benchmark, **preset))
 
 

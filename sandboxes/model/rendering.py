@@ -50,9 +50,7 @@ def render(tokenizer: Any, item: Mapping[str, Any]) -> Rendered:
 
 def _apply(tokenizer: Any, messages: Sequence[Mapping[str, str]]) -> str:
     try:
-        text = tokenizer.apply_chat_template(
-            list(messages), tokenize=False, add_generation_prompt=True, strftime_now=CLOCK.strftime
-        )
+        text = tokenizer.apply_chat_template(list(messages), tokenize=False, add_generation_prompt=True)
     except (jinja2.TemplateError, ValueError, TypeError, ArithmeticError, LookupError, RecursionError) as error:
         raise TemplateError(f"{type(error).__name__}: {error}"[:200]) from None
     return str(text)

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM
 
 from sandboxes.model import checkpoint
 from sandboxes.model.engine import Completion, LoadError, Prompt, Sampling
 from sandboxes.model.greedy import Generator
 from sandboxes.model.rendering import text_of
 from sandboxes.model.scheduling import batches
+from sandboxes.model.tokenizer import load_tokenizer
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -81,7 +82,7 @@ def _load(folder: Path, dtype: Any) -> tuple[Any, Any]:
     checkpoint.require_readable(folder)
     local = {"local_files_only": True, "trust_remote_code": False}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, **local)
+        tokenizer = load_tokenizer(folder)
         model, notes = AutoModelForCausalLM.from_pretrained(
             folder, dtype=dtype, use_safetensors=True, output_loading_info=True, **local
         )

@@ -22,6 +22,7 @@ from vllm.sampling_params import RequestOutputKind
 
 from sandboxes.model import checkpoint
 from sandboxes.model.engine import Completion, LoadError, Prompt, Sampling
+from sandboxes.model.tokenizer import load_tokenizer
 
 BAD_CHECKPOINT = (ValueError, LookupError, TypeError, AttributeError, AssertionError, NotImplementedError, OSError)
 """What vLLM raises for a checkpoint it can't take. A ``RuntimeError`` is as often the machine's, so it is ours."""
@@ -37,7 +38,7 @@ class VllmEngine:
         self._generation = checkpoint.read_json(folder, "generation_config.json")
         self._context = checkpoint.narrowest([preset.get("context"), checkpoint.context_of(self._config)])
         self._llm = _load(folder, preset, options, self._context)
-        self.tokenizer = self._llm.get_tokenizer()
+        self.tokenizer = load_tokenizer(folder)
         self._endings = checkpoint.ending_ids(self._config, self._generation, self.tokenizer)
         self._model = self._llm.llm_engine.model_config
         self._allowed = _allowed(self.tokenizer, self._model.get_vocab_size())

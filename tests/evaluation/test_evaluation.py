@@ -10,6 +10,7 @@ import pytest
 from leaderboard.ledger import runs
 from leaderboard.models import QuotaEntry, Run
 from tests import stage
+from tests.checkpoints import CHATML
 from tests.processes import containers_of, reaches, start, state_of, stop, until
 from tests.services import as_identity
 
@@ -37,6 +38,12 @@ def test_an_attempt_keeps_its_runspec_and_what_the_guest_reported(tmp_path: Path
     assert attempt.runspec["isolation"]["network"] == "none"
     controls = {control["name"]: control["passed"] for control in attempt.facts["controls"]}
     assert controls == {"canary": True, "limit": True, "context": True, "repeat": True}
+
+
+def test_a_template_that_writes_the_date_is_rendered_as_at_intake(tmp_path: Path) -> None:
+    dated = "{{ strftime_now('%d %b %Y') }}" + CHATML
+    run = stage.a_run(tmp_path / "dated", stage.items(right=1, wrong=1), lies={"template": dated})
+    assert reaches(run, "scored", "void", "failed") == "scored"
 
 
 def test_one_flipped_byte_of_a_checkpoint_stops_the_run(tmp_path: Path) -> None:
