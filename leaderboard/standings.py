@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Count
 
@@ -124,7 +125,7 @@ def _entries(release: Release, preset: Preset) -> list[Entry]:
     return [_entry(row, attempts) for row in rows.order_by("queued_at", "pk").values(*_COLUMNS)]
 
 
-def _entry(row: dict[str, object], attempts: dict[uuid.UUID, int]) -> Entry:
+def _entry(row: dict[str, Any], attempts: dict[uuid.UUID, int]) -> Entry:
     released = {name: row[f"released__{name}"] for name in _RELEASED if row["released__released_at"] is not None}
     names = {"practice_score": "practice", "grader_digest": "grader", "scorecard_digest": "scorecard"}
     return Entry(
@@ -132,9 +133,9 @@ def _entry(row: dict[str, object], attempts: dict[uuid.UUID, int]) -> Entry:
         checkpoint=row["submission__checkpoint"], model=row["submission__checkpoint__name"],
         manifest=row["submission__checkpoint__manifest_digest"], team=row["submission__team"],
         team_slug=row["submission__team__slug"], team_name=row["submission__team__name"],
-        attempts=attempts.get(row["submission__team"], 0),  # type: ignore[call-overload]
+        attempts=attempts.get(row["submission__team"], 0),
         **{names.get(name, name): value for name, value in released.items()},
-    )  # type: ignore[arg-type]  # fmt: skip  # the columns' types are the model's
+    )  # fmt: skip
 
 
 def pick(entries: Iterable[Entry]) -> list[Entry]:

@@ -1,12 +1,12 @@
 """Who appears in tests of pages and endpoints, and what each may see.
 
-    competitor   in team Aurora: sees and moves what is Aurora's
-    captain      admin of team Aurora: that, and who is in it
-    rival        in team Borealis: of Aurora sees what the board shows, and nothing else
-    curator      in the host team: prepares task sets; sees no team's runs
-    auditor      in the host team: sees every team's runs, moves none
-    operator     admin of the host team: makes teams, sees every team's runs
-    stranger     signed in, in no team: sees boards and benchmarks only
+competitor   in team Aurora: sees and moves what is Aurora's
+captain      admin of team Aurora: that, and who is in it
+rival        in team Borealis: of Aurora sees what the board shows, and nothing else
+curator      in the host team: prepares task sets; sees no team's runs
+auditor      in the host team: sees every team's runs, moves none
+operator     admin of the host team: makes teams, sees every team's runs
+stranger     signed in, in no team: sees boards and benchmarks only
 """
 
 from __future__ import annotations
@@ -170,7 +170,9 @@ def assemble() -> Cast:
     ):  # fmt: skip
         Membership.objects.create(team=team, user=people[name], role=role)
     benchmark = factories.a_benchmark(daily_limit=500)
-    return Cast(people, aurora, borealis, host, benchmark, factories.a_release(benchmark), factories.a_preset(benchmark))
+    return Cast(
+        people, aurora, borealis, host, benchmark, factories.a_release(benchmark), factories.a_preset(benchmark)
+    )
 
 
 def a_row_of_everything(cast: Cast) -> dict[str, uuid.UUID]:

@@ -32,11 +32,13 @@ class Answer:
         try:
             return json.loads(self.body)
         except ValueError as error:
-            raise ServerTrouble("The server did not answer in JSON. Is this the address of a Heldout server?") from error
+            raise ServerTrouble(
+                "The server did not answer in JSON. Is this the address of a Heldout server?"
+            ) from error
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *args: Any) -> None:
+    def redirect_request(self, *_: Any) -> None:
         return None
 
 
@@ -47,6 +49,8 @@ def file() -> Path:
 
 class Session:
     def __init__(self, url: str) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise WasRefused(f"{url} is no address of a server: begin with https:// or http://")
         self.url = url.rstrip("/")
         self.jar = http.cookiejar.MozillaCookieJar()
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.jar), _NoRedirect())
@@ -104,7 +108,9 @@ class Session:
     def _send(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> Answer:
-        request = urllib.request.Request(self.url + path, data=body, method=method, headers=dict(headers or {}))
+        request = urllib.request.Request(  # noqa: S310  __init__ takes http and https only
+            self.url + path, data=body, method=method, headers=dict(headers or {})
+        )
         request.add_header("Referer", self.url + "/")
         request.add_header("X-CSRFToken", self._token())
         try:

@@ -173,7 +173,9 @@ class SignInFirst(LoginRequiredMiddleware):
         refused: HttpResponseBase | None = super().process_view(request, view_func, view_args, view_kwargs)
         return refused
 
-    def handle_no_permission(self, request: HttpRequest, view_func: Callable[..., Any]) -> HttpResponse:
+    def handle_no_permission(  # type: ignore[override]  # the stubs promise a redirect; Django takes any answer
+        self, request: HttpRequest, view_func: Callable[..., Any]
+    ) -> HttpResponse:
         if wants_json(request):
             return JsonResponse({"error": "sign-in", "detail": "Sign in first: heldout login URL."}, status=401)
         answer: HttpResponse = super().handle_no_permission(request, view_func)

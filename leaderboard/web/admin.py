@@ -161,4 +161,4 @@ for model, admin in (
     (Attempt, AttemptAdmin),
     (ReleasedScore, ReleasedScoreAdmin),
 ):
-    operators.register(model, admin)  # type: ignore[arg-type]  # a table of pairs
+    operators.register(model, admin)

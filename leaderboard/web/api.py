@@ -105,8 +105,8 @@ def _upload(row: Upload) -> dict[str, object]:
 @answers_problems
 def submit(request: Request) -> HttpResponse:
     body = _body(request)
-    checkpoint_id = submitting.key(body.get("checkpoint"))
-    checkpoint = access.one(access.visible_checkpoints(request.user), pk=checkpoint_id)
+    wanted = submitting.keys(body.get("checkpoint"))
+    checkpoint = access.one(access.visible_checkpoints(request.user), pk__in=wanted)
     access.require(access.may_act_for(request.user, checkpoint.team_id))
     submission = submitting.submit(request.user, checkpoint, body)
     run_id = submission.run.pk

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.utils import timezone
 
@@ -82,7 +83,16 @@ class Snapshot:
         }  # fmt: skip
 
 
-_COLUMNS = ("pk", "state", "reason", "started_at", "finished_at", "cancel_requested_at", "progress_done", "progress_total")
+_COLUMNS = (
+    "pk",
+    "state",
+    "reason",
+    "started_at",
+    "finished_at",
+    "cancel_requested_at",
+    "progress_done",
+    "progress_total",
+)
 
 
 def snapshots(run_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Snapshot]:
@@ -90,9 +100,9 @@ def snapshots(run_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Snapshot]:
     wanted = list(run_ids)
     rows = Run.objects.filter(pk__in=wanted).values(*_COLUMNS)
     scores = ReleasedScore.objects.filter(run__in=wanted).values("run_id", "score", "low", "high")
-    released = {row["run_id"]: row for row in scores}
+    released: dict[uuid.UUID, dict[str, Any]] = {row["run_id"]: dict(row) for row in scores}
     positions = queue_positions()
-    return {row["pk"]: _snapshot(row, released.get(row["pk"], {}), positions.get(row["pk"])) for row in rows}
+    return {row["pk"]: _snapshot(dict(row), released.get(row["pk"], {}), positions.get(row["pk"])) for row in rows}
 
 
 def queue_positions() -> dict[uuid.UUID, int]:
@@ -100,20 +110,20 @@ def queue_positions() -> dict[uuid.UUID, int]:
     return {run_id: number for number, run_id in enumerate(queued, start=1)}
 
 
-def _snapshot(row: dict[str, object], released: dict[str, object], position: int | None) -> Snapshot:
-    state = State(str(row["state"]))
+def _snapshot(row: dict[str, Any], released: dict[str, Any], position: int | None) -> Snapshot:
+    state = State(row["state"])
     ended = row["finished_at"] or timezone.now()
     over = state in {State.SEALED, State.GRADING, State.SCORED}
-    done, total = int(str(row["progress_done"])), int(str(row["progress_total"]))
+    done, total = row["progress_done"], row["progress_total"]
     return Snapshot(
-        run=row["pk"],  # type: ignore[arg-type]
+        run=row["pk"],
         state=state.value,
         label=words.label(state),
         explanation=words.explanation(state),
-        reason=words.reason(str(row["reason"])) if state.final or state is State.QUEUED else "",
+        reason=words.reason(row["reason"]) if state.final or state is State.QUEUED else "",
         position=position,
         tenths=10 if over else words.tenths(done, total),
-        duration=words.bucket(row["started_at"], ended),  # type: ignore[arg-type]
+        duration=words.bucket(row["started_at"], ended),
         cancelling=row["cancel_requested_at"] is not None and not state.final,
         score=decimal(released.get("score")),
         low=decimal(released.get("low")),

@@ -21,7 +21,6 @@ NAME = re.compile(r"[A-Za-z0-9._-]{1,200}")
 """Of a checkpoint's file: no separators, no spaces, nothing that a shell or a terminal reads."""
 
 
-
 def check_name(untrusted_name: str) -> str:
     """The name, if it is one that a flat folder can hold."""
     if "/" in untrusted_name or "\\" in untrusted_name:
@@ -54,7 +53,7 @@ def write(upload_id: uuid.UUID, file_id: uuid.UUID, at: int, chunks: Iterable[by
     """
     _folder(upload_id).mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(_folder(upload_id) / str(file_id), os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    with open(descriptor, "wb", buffering=0) as out:
+    with os.fdopen(descriptor, "wb", buffering=0) as out:
         out.truncate(at)
         out.seek(at)
         count = 0

@@ -69,8 +69,9 @@ def open_upload(user: User, untrusted: Mapping[str, object]) -> Upload:
 
 def submit(user: User, checkpoint: Checkpoint, untrusted: Mapping[str, object]) -> Submission:
     """Submit under the offer that release and preset name. The checkpoint must be able to do what the preset asks."""
-    release = Release.objects.filter(pk=key(untrusted.get("release"))).select_related("benchmark").first()
-    preset = Preset.objects.filter(pk=key(untrusted.get("preset"))).first()
+    releases = Release.objects.select_related("benchmark")
+    release = releases.filter(pk__in=keys(untrusted.get("release"))).first()
+    preset = Preset.objects.filter(pk__in=keys(untrusted.get("preset"))).first()
     if release is None or preset is None:
         raise Refused.one("offer", "preset", "There is no such release or preset.", "Choose one from the list.")
     fits(checkpoint, preset)
@@ -99,8 +100,9 @@ def fits(checkpoint: Checkpoint, preset: Preset) -> None:
         raise Refused(findings)
 
 
-def key(untrusted: object) -> uuid.UUID | None:
+def keys(untrusted: object) -> list[uuid.UUID]:
+    """The key that a text is, or none."""
     try:
-        return uuid.UUID(str(untrusted))
+        return [uuid.UUID(str(untrusted))]
     except ValueError:
-        return None
+        return []

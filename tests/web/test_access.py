@@ -136,9 +136,7 @@ def test_a_rival_s_upload_takes_no_bytes_of_mine(cast: Cast) -> None:
 
 def test_a_file_of_one_upload_is_not_found_under_another(cast: Cast) -> None:
     values = of_aurora(cast)
-    other = casting.admissions.open_upload(
-        cast.borealis, cast.rival, "theirs", casting.admissions.Declaration()
-    )
+    other = casting.admissions.open_upload(cast.borealis, cast.rival, "theirs", casting.admissions.Declaration())
     path = reverse("upload-file", args=[other.pk, values["file_id"]])
     assert Visitor(cast.rival).ask("HEAD", path, HTTP_TUS_RESUMABLE="1.0.0").status_code == 404
 

@@ -121,9 +121,7 @@ def test_a_refusal_names_the_file_and_what_to_change(
     assert all(finding["remedy"] for finding in upload.findings)
 
 
-def test_names_that_can_not_pass_are_told_before_a_byte_is_sent(
-    cast: Cast, signed_in: Heldout, tmp_path: Path
-) -> None:
+def test_names_that_can_not_pass_are_told_before_a_byte_is_sent(cast: Cast, signed_in: Heldout, tmp_path: Path) -> None:
     folder = tiny_checkpoint(tmp_path / "tiny", seed=3, files={"pytorch_model.bin": b"x", "modeling.py": b"x"})
     done = signed_in("upload", folder)
     assert done.returncode == 4

@@ -60,7 +60,7 @@ def test_looking_changes_nothing(cast: Cast) -> None:
     visitor = Visitor(cast.captain)
     with as_web():
         for name, names in ALL:
-            if name not in {"favicon"} and not name.startswith(OPEN_ACCOUNTS):
+            if name != "favicon" and not name.startswith(OPEN_ACCOUNTS):
                 slug = "aurora" if name.startswith("team") else "small"
                 for method in ("GET", "HEAD"):
                     visitor.ask(method, address(name, names, values | {"slug": slug}), HTTP_TUS_RESUMABLE="1.0.0")
@@ -76,7 +76,10 @@ def test_what_is_not_there_is_a_page_of_ours(cast: Cast, path: str) -> None:
 
 def test_the_web_s_role_can_not_read_what_pages_must_not_show(cast: Cast) -> None:
     with as_web(), connection.cursor() as cursor:
-        cursor.execute("SELECT has_table_privilege('leaderboard_grade', 'SELECT'), has_any_column_privilege('leaderboard_grade', 'SELECT')")
+        cursor.execute(
+            "SELECT has_table_privilege('leaderboard_grade', 'SELECT'), "
+            "has_any_column_privilege('leaderboard_grade', 'SELECT')"
+        )
         assert cursor.fetchone() == (False, False)
 
 

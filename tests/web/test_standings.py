@@ -23,7 +23,8 @@ def entry(score: str | None = None, *, half: str = "0.01", hours: int = 0, **col
     defaults: dict[str, Any] = {
         "run": uuid.uuid4(), "checkpoint": uuid.uuid4(), "model": "m", "team": uuid.uuid4(), "team_slug": "t",
         "team_name": "T", "state": "scored", "queued_at": at, "released_at": at, "score": value,
-        "low": None if value is None else value - Decimal(half), "high": None if value is None else value + Decimal(half),
+        "low": None if value is None else value - Decimal(half),
+        "high": None if value is None else value + Decimal(half),
         "ranked": value is not None,
     }  # fmt: skip
     return Entry(**defaults | columns)

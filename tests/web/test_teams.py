@@ -85,8 +85,9 @@ def test_what_happened_can_not_be_changed_or_deleted_there(cast: Cast) -> None:
             assert visitor.post(path, {"state": "queued", "post": "yes"}).status_code in {302, 403}, (kind, action)
         assert visitor.get(reverse(f"admin:leaderboard_{kind}_add")).status_code == 403
     assert Run.objects.get().state == "scored"
-    assert visitor.post(reverse("admin:leaderboard_team_delete", args=[cast.aurora.pk]), {"post": "yes"}).status_code == 403
-    assert visitor.post(reverse("admin:leaderboard_user_delete", args=[cast.rival.pk]), {"post": "yes"}).status_code == 403
+    for kind, row in (("team", cast.aurora), ("user", cast.rival)):
+        path = reverse(f"admin:leaderboard_{kind}_delete", args=[row.pk])
+        assert visitor.post(path, {"post": "yes"}).status_code == 403
 
 
 @pytest.mark.parametrize("who", ["competitor", "captain", "curator", "auditor"])
@@ -102,7 +103,8 @@ def test_an_operator_makes_a_person_and_gives_a_role(cast: Cast) -> None:
     answer = visitor.post(reverse("admin:leaderboard_user_add"), form)
     assert answer.status_code == 302, answer.content
     person = User.objects.get(username="newcomer")
-    visitor.post(reverse("admin:leaderboard_membership_add"), {"team": cast.host.pk, "user": person.pk, "role": "auditor"})
+    form = {"team": cast.host.pk, "user": person.pk, "role": "auditor"}
+    visitor.post(reverse("admin:leaderboard_membership_add"), form)
     assert Membership.objects.filter(user=person, role="auditor").exists()
 
 

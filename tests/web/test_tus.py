@@ -134,7 +134,9 @@ def test_a_size_over_the_limit_is_refused_before_any_byte(sender: Sender, settin
     assert sender.create("b.json", 600).status_code == 413  # together
 
 
-@pytest.mark.parametrize("metadata", ["", "filename", "filename ???", "name YQ==", "filename /w==", "filename " + "A" * 9])
+@pytest.mark.parametrize(
+    "metadata", ["", "filename", "filename ???", "name YQ==", "filename /w==", "filename " + "A" * 9]
+)
 def test_unreadable_metadata_is_refused(sender: Sender, metadata: str) -> None:
     assert sender.create("config.json", 1, HTTP_UPLOAD_METADATA=metadata).status_code == 422
 
@@ -193,7 +195,9 @@ def test_memory_stays_flat(quarantine: Path) -> None:
 
 @given(cuts=st.lists(st.tuples(st.integers(0, 40), st.binary(min_size=1, max_size=9)), max_size=12))
 @hypothesis_settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_comes_the_bytes_are_those_that_were_acknowledged(sender: Sender, cuts: list[tuple[int, bytes]]) -> None:
+def test_whatever_comes_the_bytes_are_those_that_were_acknowledged(
+    sender: Sender, cuts: list[tuple[int, bytes]]
+) -> None:
     location, model = sender.create(f"{uuid.uuid4()}.json", 32)["Location"], b""
     for at, data in cuts:
         answer = sender.patch(location, at, data)

@@ -50,7 +50,10 @@ def practice(request: Request, slug: str, version: str) -> HttpResponseBase:
     if path is None or not path.is_file():
         raise Http404("This release has no practice items.")
     return FileResponse(
-        path.open("rb"), as_attachment=True, filename=f"practice-{path.name[:12]}.jsonl", content_type="application/jsonl"
+        path.open("rb"),
+        as_attachment=True,
+        filename=f"practice-{path.name[:12]}.jsonl",
+        content_type="application/jsonl",
     )
 
 
