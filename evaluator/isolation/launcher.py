@@ -91,7 +91,7 @@ class Launcher:
         if facts.run != run or facts.attempt != attempt:
             raise Stale(f"attempt {attempt} of run {run} is not the claimed one")
         with self._alone(f"{run}/{attempt}"):
-            peer.sendall(chunks.message(chunks.OFFER, asdict(self._tier.offer(facts))))
+            _tell(peer, chunks.message(chunks.OFFER, asdict(self._tier.offer(facts))))
             decoder = _decoder(facts.limits.input_bytes)
             early = _await_go(peer, decoder, rest)
             if early is None:
