@@ -123,14 +123,18 @@
     progress();
   };
 
+  // What can't pass by its name alone is left out, and the list says why.
+  const judge = async (found) => {
+    found.sort((a, b) => (a.name < b.name ? -1 : 1));
+    const { body } = await post(form.dataset.names, { names: found.map((entry) => entry.name) });
+    for (const entry of found) {
+      entry.why = (body.names[entry.name] || []).map((f) => `${f.problem} ${f.remedy}`).join(" ");
+    }
+  };
   const choose = async (found) => {
     complain("");
-    found.sort((a, b) => (a.name < b.name ? -1 : 1));
     try {
-      const { body } = await post(form.dataset.names, { names: found.map((entry) => entry.name) });
-      for (const entry of found) {
-        entry.why = (body.names[entry.name] || []).map((f) => `${f.problem} ${f.remedy}`).join(" ");
-      }
+      await judge(found);
     } catch (error) {
       complain(error.message);
     }
@@ -228,16 +232,18 @@
   const again = async () => {
     const { body } = await ask(form.dataset.api);
     const known = new Map(body.files.map((file) => [file.name, file]));
-    const found = fromChooser().filter((entry) => known.has(entry.name));
+    const found = fromChooser();
+    await judge(found);
     const missing = [...known.keys()].filter((name) => !found.some((entry) => entry.name === name));
     if (missing.length) throw new Refusal(`This folder lacks ${missing.join(", ")}.`);
     for (const entry of found) {
       const file = known.get(entry.name);
-      if (file.size !== entry.file.size) throw new Refusal(`${entry.name} has another size than before.`);
-      entry.location = file.location;
+      if (file && file.size !== entry.file.size) throw new Refusal(`${entry.name} has another size than before.`);
+      entry.location = file?.location;
     }
     entries = found;
     show();
+    for (const entry of wanted()) if (!entry.location) await create(entry, body.create);
     return body;
   };
 
