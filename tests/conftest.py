@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pytest_django.plugin import DjangoDbBlocker
@@ -31,10 +32,19 @@ def database(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
         yield
 
 
+SHARED = frozenset({"ledger", "identities", "evaluation", "web", "browser"})
+"""Folders whose tests share one installation: where tests run in parallel, these stay in one process, in order."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """An ordinary user has no second Unix user to try things as. In CI that is a failure, not an excuse."""
-    if os.geteuid() == 0 or os.environ.get("CI") == "true":
-        return
     for item in items:
-        if item.get_closest_marker("root"):
-            item.add_marker(pytest.mark.skip(reason="needs a start as root"))
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        if folder in SHARED or folder == "box":
+            item.add_marker(pytest.mark.xdist_group("installation" if folder in SHARED else folder))
+        _skip_without_users(item)
+
+
+def _skip_without_users(item: pytest.Item) -> None:
+    """An ordinary user has no second Unix user to try things as. In CI that is a failure, not an excuse."""
+    if os.geteuid() != 0 and os.environ.get("CI") != "true" and item.get_closest_marker("root"):
+        item.add_marker(pytest.mark.skip(reason="needs a start as root"))

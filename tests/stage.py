@@ -73,6 +73,10 @@ def _counts(listed: list[dict[str, Any]]) -> dict[str, Any]:
 def a_checkpoint(team: Team, user: User, folder: Path, **lies: Any) -> Checkpoint:
     """A tiny checkpoint, through the real intake and into the store."""
     tiny_checkpoint(folder, **lies)
+    return admitted(team, user, folder)
+
+
+def admitted(team: Team, user: User, folder: Path) -> Checkpoint:
     admission = intake.admit(folder)
     _give_to_web(intake.store(folder, admission, CHECKPOINTS))
     return Checkpoint.objects.create(

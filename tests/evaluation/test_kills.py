@@ -25,7 +25,7 @@ from tests.processes import EVALUATING, containers_of, reaches, start, state_of,
 
 pytestmark = [pytest.mark.usefixtures("database"), pytest.mark.engine, pytest.mark.slow, pytest.mark.timeout(240)]
 
-ITEMS = 40
+ITEMS = 120
 
 
 def kill_database(_: Run) -> None:
@@ -77,7 +77,7 @@ def reference(django_db_blocker: object, tmp_path_factory: pytest.TempPathFactor
 
 def a_talkative_run(folder: Path) -> Run:
     """Random weights that use up their allowance: the run lasts long enough to be interrupted."""
-    return stage.a_run(folder / "random", stage.items(right=ITEMS, wrong=0), says=None, max_tokens=120)
+    return stage.a_run(folder / "random", stage.items(right=ITEMS, wrong=0), says=None, max_tokens=180)
 
 
 def facts_of(run: Run) -> dict[str, object]:
