@@ -1,4 +1,4 @@
-"""Registers the system checks when Django starts."""
+"""Refuses to start what must not run (``checks``)."""
 
 from __future__ import annotations
 
@@ -9,4 +9,6 @@ class LeaderboardConfig(AppConfig):
     name = "leaderboard"
 
     def ready(self) -> None:
-        from leaderboard import checks  # noqa: F401, PLC0415  registering is the import's effect; settings must be ready
+        from leaderboard import checks  # noqa: PLC0415  settings must be ready first
+
+        checks.enforce()

@@ -1,4 +1,8 @@
-"""Numbered start-up checks. A process that fails one of these errors does not start."""
+"""Numbered start-up checks. A process that fails one of these errors does not start.
+
+Django runs system checks for its own commands only; web servers and Celery workers never ask. ``enforce`` is therefore
+called whenever our application is loaded, by whatever process.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.checks import Warning as CheckWarning
+from django.core.exceptions import ImproperlyConfigured
 
 from leaderboard.identities import IDENTITIES
 
@@ -124,3 +129,11 @@ def one_user_for_all(app_configs: object, **kwargs: Any) -> list[CheckMessage]:
             id="heldout.W001",
         )
     ]
+
+
+def enforce() -> None:
+    """Raise ``ImproperlyConfigured`` with every error and its remedy, or return."""
+    checks = (own_secrets_only, web_holds_no_private_key, no_pool_under_prefork, no_debug_in_public)
+    found = [message for check in checks for message in check(None) if message.is_serious()]
+    if found:
+        raise ImproperlyConfigured("\n".join(f"{message.id}: {message.msg} {message.hint}" for message in found))
