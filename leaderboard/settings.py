@@ -84,7 +84,7 @@ DATABASES = {
 }
 if IDENTITY == "web":
     # Threads of one process, no prefork: the pool keeps connections between requests (a new one each costs 5 times).
-    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": 16, "timeout": 20}  # type: ignore[index]
+    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": 16, "timeout": 20}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "leaderboard.User"
 

@@ -99,9 +99,7 @@ def _misshapen(expected: Mapping[str, tuple[int, ...]], found: Found) -> list[Fi
     return findings
 
 
-def _counted(
-    expected: Mapping[str, tuple[int, ...]], found: Found, embedding: str, stored_head: str | None
-) -> Counted:
+def _counted(expected: Mapping[str, tuple[int, ...]], found: Found, embedding: str, stored_head: str | None) -> Counted:
     dtypes: Counter[str] = Counter()
     for name in expected:
         if name != stored_head:

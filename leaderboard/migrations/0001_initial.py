@@ -14,375 +14,930 @@ import leaderboard.models.base
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Benchmark',
+            name="Benchmark",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('slug', models.SlugField(max_length=60, unique=True)),
-                ('title', models.CharField(max_length=120)),
-                ('description', models.TextField(blank=True)),
-                ('daily_limit', models.PositiveIntegerField(default=20, help_text='Submissions per team and UTC day.')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("slug", models.SlugField(max_length=60, unique=True)),
+                ("title", models.CharField(max_length=120)),
+                ("description", models.TextField(blank=True)),
+                ("daily_limit", models.PositiveIntegerField(default=20, help_text="Submissions per team and UTC day.")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('state', models.CharField(choices=[('queued', 'queued'), ('running', 'running'), ('sealed', 'sealed'), ('grading', 'grading'), ('scored', 'scored'), ('failed', 'failed'), ('void', 'void'), ('cancelled', 'cancelled')], default='queued', max_length=10)),
-                ('reason', models.CharField(blank=True, help_text='Code of why it failed, is void or was cancelled.', max_length=80)),
-                ('queued_at', models.DateTimeField(auto_now_add=True)),
-                ('not_before', models.DateTimeField(help_text='A retry waits until then.', null=True)),
-                ('started_at', models.DateTimeField(null=True)),
-                ('sealed_at', models.DateTimeField(null=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('cancel_requested_at', models.DateTimeField(null=True)),
-                ('attempt', models.PositiveIntegerField(default=0, help_text='Attempts at running, the present one included.')),
-                ('grading_attempt', models.PositiveIntegerField(default=0)),
-                ('fence', models.PositiveBigIntegerField(default=0)),
-                ('lease_owner', models.CharField(blank=True, max_length=120)),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('progress_done', models.PositiveIntegerField(default=0)),
-                ('progress_total', models.PositiveIntegerField(default=0)),
-                ('runspec_digest', leaderboard.models.base.DigestField(blank=True, default='', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('outputs_digest', leaderboard.models.base.DigestField(blank=True, default='', help_text='Content digest of the outputs pack.', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('outputs_sealed', leaderboard.models.base.DigestField(blank=True, default='', help_text='Digest of the sealed file.', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "queued"),
+                            ("running", "running"),
+                            ("sealed", "sealed"),
+                            ("grading", "grading"),
+                            ("scored", "scored"),
+                            ("failed", "failed"),
+                            ("void", "void"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "reason",
+                    models.CharField(
+                        blank=True, help_text="Code of why it failed, is void or was cancelled.", max_length=80
+                    ),
+                ),
+                ("queued_at", models.DateTimeField(auto_now_add=True)),
+                ("not_before", models.DateTimeField(help_text="A retry waits until then.", null=True)),
+                ("started_at", models.DateTimeField(null=True)),
+                ("sealed_at", models.DateTimeField(null=True)),
+                ("finished_at", models.DateTimeField(null=True)),
+                ("cancel_requested_at", models.DateTimeField(null=True)),
+                (
+                    "attempt",
+                    models.PositiveIntegerField(default=0, help_text="Attempts at running, the present one included."),
+                ),
+                ("grading_attempt", models.PositiveIntegerField(default=0)),
+                ("fence", models.PositiveBigIntegerField(default=0)),
+                ("lease_owner", models.CharField(blank=True, max_length=120)),
+                ("lease_until", models.DateTimeField(null=True)),
+                ("progress_done", models.PositiveIntegerField(default=0)),
+                ("progress_total", models.PositiveIntegerField(default=0)),
+                (
+                    "runspec_digest",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "outputs_digest",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        help_text="Content digest of the outputs pack.",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "outputs_sealed",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        help_text="Digest of the sealed file.",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Team',
+            name="Team",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('slug', models.SlugField(max_length=60, unique=True)),
-                ('name', models.CharField(max_length=120)),
-                ('is_host', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("slug", models.SlugField(max_length=60, unique=True)),
+                ("name", models.CharField(max_length=120)),
+                ("is_host", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('username', models.CharField(error_messages={'unique': 'A user with that username already exists.'}, help_text='Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.', max_length=150, unique=True, validators=[django.contrib.auth.validators.UnicodeUsernameValidator()], verbose_name='username')),
-                ('first_name', models.CharField(blank=True, max_length=150, verbose_name='first name')),
-                ('last_name', models.CharField(blank=True, max_length=150, verbose_name='last name')),
-                ('email', models.EmailField(blank=True, max_length=254, verbose_name='email address')),
-                ('is_staff', models.BooleanField(default=False, help_text='Designates whether the user can log into this admin site.', verbose_name='staff status')),
-                ('is_active', models.BooleanField(default=True, help_text='Designates whether this user should be treated as active. Unselect this instead of deleting accounts.', verbose_name='active')),
-                ('date_joined', models.DateTimeField(default=django.utils.timezone.now, verbose_name='date joined')),
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                (
+                    "username",
+                    models.CharField(
+                        error_messages={"unique": "A user with that username already exists."},
+                        help_text="Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.",
+                        max_length=150,
+                        unique=True,
+                        validators=[django.contrib.auth.validators.UnicodeUsernameValidator()],
+                        verbose_name="username",
+                    ),
+                ),
+                ("first_name", models.CharField(blank=True, max_length=150, verbose_name="first name")),
+                ("last_name", models.CharField(blank=True, max_length=150, verbose_name="last name")),
+                ("email", models.EmailField(blank=True, max_length=254, verbose_name="email address")),
+                (
+                    "is_staff",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates whether the user can log into this admin site.",
+                        verbose_name="staff status",
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True,
+                        help_text="Designates whether this user should be treated as active. Unselect this instead of deleting accounts.",
+                        verbose_name="active",
+                    ),
+                ),
+                ("date_joined", models.DateTimeField(default=django.utils.timezone.now, verbose_name="date joined")),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'user',
-                'verbose_name_plural': 'users',
-                'abstract': False,
+                "verbose_name": "user",
+                "verbose_name_plural": "users",
+                "abstract": False,
             },
             managers=[
-                ('objects', django.contrib.auth.models.UserManager()),
+                ("objects", django.contrib.auth.models.UserManager()),
             ],
         ),
         migrations.CreateModel(
-            name='Checkpoint',
+            name="Checkpoint",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=120)),
-                ('manifest', models.JSONField(help_text='Files with size and SHA-256.')),
-                ('manifest_digest', leaderboard.models.base.DigestField(blank=True, default='', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('facts', models.JSONField(default=dict, help_text='What intake read: architecture, parameters, tokenizer, template.')),
-                ('declaration', models.JSONField(default=dict, help_text='Base model, training data and notes, as declared.')),
-                ('size', models.BigIntegerField(help_text='Bytes of all files.')),
-                ('admitted_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='checkpoints', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='checkpoints', to='leaderboard.team')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("name", models.CharField(max_length=120)),
+                ("manifest", models.JSONField(help_text="Files with size and SHA-256.")),
+                (
+                    "manifest_digest",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "facts",
+                    models.JSONField(
+                        default=dict, help_text="What intake read: architecture, parameters, tokenizer, template."
+                    ),
+                ),
+                (
+                    "declaration",
+                    models.JSONField(default=dict, help_text="Base model, training data and notes, as declared."),
+                ),
+                ("size", models.BigIntegerField(help_text="Bytes of all files.")),
+                ("admitted_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="checkpoints",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="checkpoints", to="leaderboard.team"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='LogEntry',
+            name="LogEntry",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(max_length=60)),
-                ('subject', models.UUIDField(help_text='The row this is about.')),
-                ('body', models.JSONField(default=dict)),
-                ('actor', models.CharField(blank=True, editable=False, max_length=63)),
-                ('at', models.DateTimeField(editable=False, null=True)),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("kind", models.CharField(max_length=60)),
+                ("subject", models.UUIDField(help_text="The row this is about.")),
+                ("body", models.JSONField(default=dict)),
+                ("actor", models.CharField(blank=True, editable=False, max_length=63)),
+                ("at", models.DateTimeField(editable=False, null=True)),
             ],
             options={
-                'indexes': [models.Index(fields=['subject', 'at'], name='entry_by_subject')],
+                "indexes": [models.Index(fields=["subject", "at"], name="entry_by_subject")],
             },
         ),
         migrations.CreateModel(
-            name='Preset',
+            name="Preset",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('name', models.SlugField(max_length=60)),
-                ('version', models.CharField(max_length=20)),
-                ('body', models.JSONField()),
-                ('digest', leaderboard.models.base.DigestField(blank=True, default='', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='presets', to='leaderboard.benchmark')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("name", models.SlugField(max_length=60)),
+                ("version", models.CharField(max_length=20)),
+                ("body", models.JSONField()),
+                (
+                    "digest",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="presets", to="leaderboard.benchmark"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Release',
+            name="Release",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('version', models.CharField(max_length=40)),
-                ('state', models.CharField(choices=[('frozen', 'Frozen'), ('active', 'Active'), ('retired', 'Retired')], default='frozen', max_length=10)),
-                ('notes', models.TextField(blank=True)),
-                ('prompts_digest', leaderboard.models.base.DigestField(blank=True, default='', help_text='Content digest of the prompts pack.', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('prompts_sealed', leaderboard.models.base.DigestField(blank=True, default='', help_text='Digest of the sealed file, its address in the store.', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('answers_digest', leaderboard.models.base.DigestField(blank=True, default='', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('answers_sealed', leaderboard.models.base.DigestField(blank=True, default='', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('practice_digest', leaderboard.models.base.DigestField(blank=True, default='', help_text='Content digest of the open practice pack.', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('counts', models.JSONField(default=dict, help_text='Items by split, kind and category; groups.')),
-                ('frozen_at', models.DateTimeField(auto_now_add=True)),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='leaderboard.benchmark')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("version", models.CharField(max_length=40)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("frozen", "Frozen"), ("active", "Active"), ("retired", "Retired")],
+                        default="frozen",
+                        max_length=10,
+                    ),
+                ),
+                ("notes", models.TextField(blank=True)),
+                (
+                    "prompts_digest",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        help_text="Content digest of the prompts pack.",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "prompts_sealed",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        help_text="Digest of the sealed file, its address in the store.",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "answers_digest",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "answers_sealed",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "practice_digest",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        help_text="Content digest of the open practice pack.",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                ("counts", models.JSONField(default=dict, help_text="Items by split, kind and category; groups.")),
+                ("frozen_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="releases", to="leaderboard.benchmark"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Item',
+            name="Item",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('index', models.PositiveIntegerField(help_text='Position in the packs; empty for reserve items.', null=True)),
-                ('split', models.CharField(choices=[('practice', 'Practice'), ('reserve', 'Reserve'), ('active', 'Active'), ('retired', 'Retired')], max_length=10)),
-                ('kind', models.CharField(max_length=20)),
-                ('category', models.CharField(max_length=80)),
-                ('group', models.UUIDField(help_text='Near-duplicate group; always whole on one side of the practice/hidden line.')),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='items', to='leaderboard.release')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                (
+                    "index",
+                    models.PositiveIntegerField(help_text="Position in the packs; empty for reserve items.", null=True),
+                ),
+                (
+                    "split",
+                    models.CharField(
+                        choices=[
+                            ("practice", "Practice"),
+                            ("reserve", "Reserve"),
+                            ("active", "Active"),
+                            ("retired", "Retired"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("kind", models.CharField(max_length=20)),
+                ("category", models.CharField(max_length=80)),
+                (
+                    "group",
+                    models.UUIDField(
+                        help_text="Near-duplicate group; always whole on one side of the practice/hidden line."
+                    ),
+                ),
+                (
+                    "release",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="items", to="leaderboard.release"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ReleasedScore',
+            name="ReleasedScore",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('score', models.DecimalField(decimal_places=6, help_text='Empty below the coverage gate.', max_digits=8, null=True)),
-                ('low', models.DecimalField(decimal_places=6, help_text='95 % interval.', max_digits=8, null=True)),
-                ('high', models.DecimalField(decimal_places=6, max_digits=8, null=True)),
-                ('worst', models.DecimalField(decimal_places=6, help_text='Faults counted as wrong.', max_digits=8, null=True)),
-                ('items', models.PositiveIntegerField()),
-                ('valid', models.PositiveIntegerField(help_text='Items with a scored outcome.')),
-                ('clusters', models.PositiveIntegerField()),
-                ('coverage', models.DecimalField(decimal_places=6, max_digits=7)),
-                ('ranked', models.BooleanField(help_text='False below the coverage gate.')),
-                ('practice_score', models.DecimalField(decimal_places=6, max_digits=8, null=True)),
-                ('faults', models.JSONField(default=dict, help_text='Number of faults by kind.')),
-                ('limits', models.JSONField(default=dict, help_text='Number of items by outcome, on practice items only.')),
-                ('grader_digest', leaderboard.models.base.DigestField(blank=True, default='', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('scorecard_digest', leaderboard.models.base.DigestField(blank=True, default='', help_text='Commits to the exact scorecard without showing it.', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('rule', models.CharField(max_length=40)),
-                ('released_at', models.DateTimeField(auto_now_add=True)),
-                ('run', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='released', to='leaderboard.run')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                (
+                    "score",
+                    models.DecimalField(
+                        decimal_places=6, help_text="Empty below the coverage gate.", max_digits=8, null=True
+                    ),
+                ),
+                ("low", models.DecimalField(decimal_places=6, help_text="95 % interval.", max_digits=8, null=True)),
+                ("high", models.DecimalField(decimal_places=6, max_digits=8, null=True)),
+                (
+                    "worst",
+                    models.DecimalField(
+                        decimal_places=6, help_text="Faults counted as wrong.", max_digits=8, null=True
+                    ),
+                ),
+                ("items", models.PositiveIntegerField()),
+                ("valid", models.PositiveIntegerField(help_text="Items with a scored outcome.")),
+                ("clusters", models.PositiveIntegerField()),
+                ("coverage", models.DecimalField(decimal_places=6, max_digits=7)),
+                ("ranked", models.BooleanField(help_text="False below the coverage gate.")),
+                ("practice_score", models.DecimalField(decimal_places=6, max_digits=8, null=True)),
+                ("faults", models.JSONField(default=dict, help_text="Number of faults by kind.")),
+                (
+                    "limits",
+                    models.JSONField(default=dict, help_text="Number of items by outcome, on practice items only."),
+                ),
+                (
+                    "grader_digest",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "scorecard_digest",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        help_text="Commits to the exact scorecard without showing it.",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                ("rule", models.CharField(max_length=40)),
+                ("released_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "run",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="released", to="leaderboard.run"
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='PracticeResult',
+            name="PracticeResult",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('index', models.PositiveIntegerField()),
-                ('kind', models.CharField(max_length=20)),
-                ('category', models.CharField(max_length=80)),
-                ('prompt', models.JSONField(help_text='Messages or text, as sent.')),
-                ('completion', models.TextField()),
-                ('outcome', models.CharField(max_length=20)),
-                ('score', models.CharField(blank=True, help_text='Decimal text; empty where a fault has no score.', max_length=10)),
-                ('reason', models.CharField(blank=True, max_length=80)),
-                ('expected', models.JSONField(default=list)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='practice_results', to='leaderboard.run')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("index", models.PositiveIntegerField()),
+                ("kind", models.CharField(max_length=20)),
+                ("category", models.CharField(max_length=80)),
+                ("prompt", models.JSONField(help_text="Messages or text, as sent.")),
+                ("completion", models.TextField()),
+                ("outcome", models.CharField(max_length=20)),
+                (
+                    "score",
+                    models.CharField(
+                        blank=True, help_text="Decimal text; empty where a fault has no score.", max_length=10
+                    ),
+                ),
+                ("reason", models.CharField(blank=True, max_length=80)),
+                ("expected", models.JSONField(default=list)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="practice_results",
+                        to="leaderboard.run",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Grade',
+            name="Grade",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('grader_digest', leaderboard.models.base.DigestField(blank=True, default='', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('config_digest', leaderboard.models.base.DigestField(blank=True, default='', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('outputs_digest', leaderboard.models.base.DigestField(blank=True, default='', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('answers_digest', leaderboard.models.base.DigestField(blank=True, default='', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('verdicts_digest', leaderboard.models.base.DigestField(blank=True, default='', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('verdicts_sealed', leaderboard.models.base.DigestField(blank=True, default='', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('scorecard', models.JSONField(help_text='Exact figures; see evaluator.records.scorecard.')),
-                ('scorecard_digest', leaderboard.models.base.DigestField(blank=True, default='', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('envelope', models.JSONField(help_text="DSSE envelope with the grader's signature over the scorecard.")),
-                ('graded_at', models.DateTimeField(auto_now_add=True)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='grades', to='leaderboard.run')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                (
+                    "grader_digest",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "config_digest",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "outputs_digest",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "answers_digest",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "verdicts_digest",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "verdicts_sealed",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                ("scorecard", models.JSONField(help_text="Exact figures; see evaluator.records.scorecard.")),
+                (
+                    "scorecard_digest",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "envelope",
+                    models.JSONField(help_text="DSSE envelope with the grader's signature over the scorecard."),
+                ),
+                ("graded_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="grades", to="leaderboard.run"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Attempt',
+            name="Attempt",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('run', 'Run'), ('grade', 'Grade')], max_length=10)),
-                ('number', models.PositiveIntegerField()),
-                ('fence', models.PositiveBigIntegerField()),
-                ('worker', models.CharField(max_length=120)),
-                ('runspec', models.JSONField(null=True)),
-                ('runspec_digest', leaderboard.models.base.DigestField(blank=True, default='', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')])),
-                ('facts', models.JSONField(default=dict, help_text='What the engine and the container reported; no hidden content.')),
-                ('started_at', models.DateTimeField(auto_now_add=True)),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('ending', models.CharField(blank=True, help_text="'sealed', 'graded', or the code of what broke.", max_length=80)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='attempts', to='leaderboard.run')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("kind", models.CharField(choices=[("run", "Run"), ("grade", "Grade")], max_length=10)),
+                ("number", models.PositiveIntegerField()),
+                ("fence", models.PositiveBigIntegerField()),
+                ("worker", models.CharField(max_length=120)),
+                ("runspec", models.JSONField(null=True)),
+                (
+                    "runspec_digest",
+                    leaderboard.models.base.DigestField(
+                        blank=True,
+                        default="",
+                        max_length=71,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "facts",
+                    models.JSONField(
+                        default=dict, help_text="What the engine and the container reported; no hidden content."
+                    ),
+                ),
+                ("started_at", models.DateTimeField(auto_now_add=True)),
+                ("ended_at", models.DateTimeField(null=True)),
+                (
+                    "ending",
+                    models.CharField(
+                        blank=True, help_text="'sealed', 'graded', or the code of what broke.", max_length=80
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="attempts", to="leaderboard.run"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['started_at', 'id'],
+                "ordering": ["started_at", "id"],
             },
         ),
         migrations.CreateModel(
-            name='Submission',
+            name="Submission",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('declaration', models.JSONField(default=dict)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('checkpoint', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='submissions', to='leaderboard.checkpoint')),
-                ('preset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='submissions', to='leaderboard.preset')),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='submissions', to='leaderboard.release')),
-                ('submitted_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='submissions', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='submissions', to='leaderboard.team')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("declaration", models.JSONField(default=dict)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "checkpoint",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="submissions",
+                        to="leaderboard.checkpoint",
+                    ),
+                ),
+                (
+                    "preset",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="submissions", to="leaderboard.preset"
+                    ),
+                ),
+                (
+                    "release",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="submissions",
+                        to="leaderboard.release",
+                    ),
+                ),
+                (
+                    "submitted_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="submissions",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="submissions", to="leaderboard.team"
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.AddField(
-            model_name='run',
-            name='submission',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='run', to='leaderboard.submission'),
+            model_name="run",
+            name="submission",
+            field=models.OneToOneField(
+                on_delete=django.db.models.deletion.PROTECT, related_name="run", to="leaderboard.submission"
+            ),
         ),
         migrations.CreateModel(
-            name='QuotaEntry',
+            name="QuotaEntry",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('charge', 'Charge'), ('refund', 'Refund')], max_length=10)),
-                ('day', models.DateField(help_text='UTC day whose allowance this moves.')),
-                ('reason', models.CharField(blank=True, max_length=80)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='quota_entries', to='leaderboard.benchmark')),
-                ('submission', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='quota_entries', to='leaderboard.submission')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='quota_entries', to='leaderboard.team')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("kind", models.CharField(choices=[("charge", "Charge"), ("refund", "Refund")], max_length=10)),
+                ("day", models.DateField(help_text="UTC day whose allowance this moves.")),
+                ("reason", models.CharField(blank=True, max_length=80)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="quota_entries",
+                        to="leaderboard.benchmark",
+                    ),
+                ),
+                (
+                    "submission",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="quota_entries",
+                        to="leaderboard.submission",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="quota_entries", to="leaderboard.team"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('role', models.CharField(choices=[('competitor', "Competitor: submits and sees the team's own runs"), ('curator', 'Curator: prepares and rotates task sets (host team)'), ('auditor', 'Auditor: may see exact scores and replay (host team)'), ('admin', 'Admin: manages the team and, on the host team, the server')], default='competitor', max_length=20)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='leaderboard.team')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("competitor", "Competitor: submits and sees the team's own runs"),
+                            ("curator", "Curator: prepares and rotates task sets (host team)"),
+                            ("auditor", "Auditor: may see exact scores and replay (host team)"),
+                            ("admin", "Admin: manages the team and, on the host team, the server"),
+                        ],
+                        default="competitor",
+                        max_length=20,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="memberships", to="leaderboard.team"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Upload',
+            name="Upload",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=120)),
-                ('base_model', models.CharField(blank=True, max_length=200)),
-                ('training_data', models.TextField(blank=True)),
-                ('notes', models.TextField(blank=True)),
-                ('state', models.CharField(choices=[('receiving', 'Receiving'), ('checking', 'Checking'), ('admitted', 'Admitted'), ('refused', 'Refused')], default='receiving', max_length=10)),
-                ('findings', models.JSONField(default=list)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('closed_at', models.DateTimeField(null=True)),
-                ('checking_until', models.DateTimeField(help_text='Lease of the check; a check that died is repeated.', null=True)),
-                ('checkpoint', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='uploads', to='leaderboard.checkpoint')),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='uploads', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='uploads', to='leaderboard.team')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("name", models.CharField(max_length=120)),
+                ("base_model", models.CharField(blank=True, max_length=200)),
+                ("training_data", models.TextField(blank=True)),
+                ("notes", models.TextField(blank=True)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("receiving", "Receiving"),
+                            ("checking", "Checking"),
+                            ("admitted", "Admitted"),
+                            ("refused", "Refused"),
+                        ],
+                        default="receiving",
+                        max_length=10,
+                    ),
+                ),
+                ("findings", models.JSONField(default=list)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("closed_at", models.DateTimeField(null=True)),
+                (
+                    "checking_until",
+                    models.DateTimeField(help_text="Lease of the check; a check that died is repeated.", null=True),
+                ),
+                (
+                    "checkpoint",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="uploads",
+                        to="leaderboard.checkpoint",
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="uploads", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="uploads", to="leaderboard.team"
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='UploadedFile',
+            name="UploadedFile",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=255)),
-                ('size', models.BigIntegerField()),
-                ('offset', models.BigIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('upload', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='files', to='leaderboard.upload')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("name", models.CharField(max_length=255)),
+                ("size", models.BigIntegerField()),
+                ("offset", models.BigIntegerField(default=0)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "upload",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="files", to="leaderboard.upload"
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='preset',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'name', 'version'), name='one_preset_per_version'),
+            model_name="preset",
+            constraint=models.UniqueConstraint(fields=("benchmark", "name", "version"), name="one_preset_per_version"),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'version'), name='one_release_per_version'),
+            model_name="release",
+            constraint=models.UniqueConstraint(fields=("benchmark", "version"), name="one_release_per_version"),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'active')), fields=('benchmark',), name='one_active_release_per_benchmark'),
+            model_name="release",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "active")), fields=("benchmark",), name="one_active_release_per_benchmark"
+            ),
         ),
         migrations.AddIndex(
-            model_name='item',
-            index=models.Index(fields=['release', 'split'], name='item_by_split'),
+            model_name="item",
+            index=models.Index(fields=["release", "split"], name="item_by_split"),
         ),
         migrations.AddConstraint(
-            model_name='item',
-            constraint=models.UniqueConstraint(fields=('release', 'index'), name='one_item_per_index'),
+            model_name="item",
+            constraint=models.UniqueConstraint(fields=("release", "index"), name="one_item_per_index"),
         ),
         migrations.AddConstraint(
-            model_name='practiceresult',
-            constraint=models.UniqueConstraint(fields=('run', 'index'), name='one_practice_result_per_item'),
+            model_name="practiceresult",
+            constraint=models.UniqueConstraint(fields=("run", "index"), name="one_practice_result_per_item"),
         ),
         migrations.AddConstraint(
-            model_name='grade',
-            constraint=models.UniqueConstraint(fields=('run', 'outputs_digest', 'answers_digest', 'grader_digest', 'config_digest'), name='one_grade_per_inputs'),
+            model_name="grade",
+            constraint=models.UniqueConstraint(
+                fields=("run", "outputs_digest", "answers_digest", "grader_digest", "config_digest"),
+                name="one_grade_per_inputs",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='attempt',
-            constraint=models.UniqueConstraint(fields=('run', 'fence'), name='one_attempt_per_fence'),
+            model_name="attempt",
+            constraint=models.UniqueConstraint(fields=("run", "fence"), name="one_attempt_per_fence"),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['state', 'queued_at'], name='run_by_state'),
+            model_name="run",
+            index=models.Index(fields=["state", "queued_at"], name="run_by_state"),
         ),
         migrations.AddIndex(
-            model_name='quotaentry',
-            index=models.Index(fields=['team', 'benchmark', 'day'], name='quota_by_day'),
+            model_name="quotaentry",
+            index=models.Index(fields=["team", "benchmark", "day"], name="quota_by_day"),
         ),
         migrations.AddConstraint(
-            model_name='quotaentry',
-            constraint=models.UniqueConstraint(fields=('submission', 'kind'), name='one_charge_one_refund'),
+            model_name="quotaentry",
+            constraint=models.UniqueConstraint(fields=("submission", "kind"), name="one_charge_one_refund"),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('team', 'user'), name='one_membership_per_team'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(fields=("team", "user"), name="one_membership_per_team"),
         ),
         migrations.AddConstraint(
-            model_name='checkpoint',
-            constraint=models.UniqueConstraint(fields=('team', 'manifest_digest'), name='one_checkpoint_per_manifest'),
+            model_name="checkpoint",
+            constraint=models.UniqueConstraint(fields=("team", "manifest_digest"), name="one_checkpoint_per_manifest"),
         ),
         migrations.AddConstraint(
-            model_name='uploadedfile',
-            constraint=models.UniqueConstraint(fields=('upload', 'name'), name='one_file_per_name'),
+            model_name="uploadedfile",
+            constraint=models.UniqueConstraint(fields=("upload", "name"), name="one_file_per_name"),
         ),
         migrations.AddConstraint(
-            model_name='uploadedfile',
-            constraint=models.CheckConstraint(condition=models.Q(('offset__lte', models.F('size'))), name='offset_within_size'),
+            model_name="uploadedfile",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("offset__lte", models.F("size"))), name="offset_within_size"
+            ),
         ),
     ]

@@ -7,20 +7,38 @@ import leaderboard.models.base
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('leaderboard', '0001_initial'),
+        ("leaderboard", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='release',
-            name='items_digest',
-            field=leaderboard.models.base.DigestField(blank=True, default='', help_text='Items whole, reserve included: for curator and auditor.', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')]),
+            model_name="release",
+            name="items_digest",
+            field=leaderboard.models.base.DigestField(
+                blank=True,
+                default="",
+                help_text="Items whole, reserve included: for curator and auditor.",
+                max_length=71,
+                validators=[
+                    django.core.validators.RegexValidator(
+                        "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                    )
+                ],
+            ),
         ),
         migrations.AddField(
-            model_name='release',
-            name='items_sealed',
-            field=leaderboard.models.base.DigestField(blank=True, default='', max_length=71, validators=[django.core.validators.RegexValidator('^sha256:[0-9a-f]{64}\\Z', 'A digest is sha256: and 64 lower-case hexadecimal digits.')]),
+            model_name="release",
+            name="items_sealed",
+            field=leaderboard.models.base.DigestField(
+                blank=True,
+                default="",
+                max_length=71,
+                validators=[
+                    django.core.validators.RegexValidator(
+                        "^sha256:[0-9a-f]{64}\\Z", "A digest is sha256: and 64 lower-case hexadecimal digits."
+                    )
+                ],
+            ),
         ),
     ]

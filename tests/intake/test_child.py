@@ -73,7 +73,7 @@ _DEATHS = {
     "print('{}')": "check-crashed",
     "print('[' * 10**6)": "check-crashed",
     "print('x' * 10**8)": "check-crashed",
-    "print('{\"findings\": [], \"notes\": [], \"parsed\": {}, \"facts\": null, \"confined\": {}, \"peak_kib\": 0}')": (
+    'print(\'{"findings": [], "notes": [], "parsed": {}, "facts": null, "confined": {}, "peak_kib": 0}\')': (
         "check-crashed"
     ),
 }
@@ -84,9 +84,7 @@ _NOTES_FILE = (
 
 
 @pytest.mark.parametrize("program", _DEATHS, ids=lambda program: program[:50].replace("/", " "))
-def test_each_death_is_a_refusal_that_names_the_file(
-    good: Path, monkeypatch: pytest.MonkeyPatch, program: str
-) -> None:
+def test_each_death_is_a_refusal_that_names_the_file(good: Path, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
     monkeypatch.setattr(judge, "_COMMAND", (sys.executable, "-c", _NOTES_FILE + program))
 
     judged = _judged(good, Limits(wall_s=5.0))
@@ -178,9 +176,7 @@ def test_the_upload_stays_readable(good: Path) -> None:
 def test_no_connection_can_be_made() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        done = _confined(
-            f"print(confine.close_network()); socket.create_connection(('127.0.0.1', {port}), timeout=5)"
-        )
+        done = _confined(f"print(confine.close_network()); socket.create_connection(('127.0.0.1', {port}), timeout=5)")
 
     assert done.stdout == "True\n"
     assert "OSError" in done.stderr or "Error" in done.stderr.splitlines()[-1]

@@ -17,9 +17,7 @@ HONEST = {
     "the usual": CHATML,
     "with a first token": "{{ bos_token }}" + _TURNS,
     "trimming": _TURNS.replace("message.content", "message.content | trim"),
-    "a default system message": (
-        "{% if messages[0].role != 'system' %}system: Be brief.\n{% endif %}" + _TURNS
-    ),
+    "a default system message": ("{% if messages[0].role != 'system' %}system: Be brief.\n{% endif %}" + _TURNS),
     "system folded into the first user message": (
         "{% if messages[0]['role'] == 'system' %}{% set first = messages[0]['content'] + '\\n\\n' %}"
         "{% set rest = messages[1:] %}{% else %}{% set first = '' %}{% set rest = messages %}{% endif %}"
