@@ -11,6 +11,7 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -161,6 +162,11 @@ SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
+_PROVIDERS = {
+    "{0.scheme}://{0.netloc}".format(urlsplit(app.get("settings", {}).get("server_url", "")))
+    for app in CONFIG.get("openid_connect", [])
+}
+"""Where signing in through a provider leads; the button is a form, and its answer a redirect."""
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'none'"],
@@ -169,7 +175,7 @@ CONTENT_SECURITY_POLICY = {
         "img-src": ["'self'", "data:"],
         "font-src": ["'self'"],
         "connect-src": ["'self'"],
-        "form-action": ["'self'"],
+        "form-action": ["'self'", *sorted(_PROVIDERS)],
         "base-uri": ["'none'"],
         "frame-ancestors": ["'none'"],
     }

@@ -20,6 +20,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("benchmarks/<slug:slug>/<str:version>/practice.jsonl", benchmarks.practice, name="practice"),
     path("submit/", uploads.start, name="submit"),
     path("uploads/<uuid:upload_id>/", uploads.upload, name="upload"),
+    path("uploads/<uuid:upload_id>/discard", uploads.discard, name="upload-discard"),
     path("uploads/<uuid:upload_id>/files", tus.files, name="upload-files"),
     path("uploads/<uuid:upload_id>/files/<uuid:file_id>", tus.file, name="upload-file"),
     path("checkpoints/", uploads.checkpoints, name="checkpoints"),

@@ -80,6 +80,17 @@ def close_upload(upload: Upload) -> None:
         hints.send_on_commit("web", upload.pk)
 
 
+def discard(upload: Upload, user: User) -> None:
+    """Give up an upload whose bytes never all came. A part that is being written ends first: its row is locked."""
+    with transaction.atomic():
+        list(upload.files.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
+        finding = Finding("discarded", upload.name, "The upload was given up.", "Start a new one.")
+        rows = Upload.objects.filter(pk=upload.pk, state=Upload.State.RECEIVING)
+        if rows.update(state=Upload.State.REFUSED, closed_at=Now(), findings=[finding.as_json()]) != 1:
+            raise Stale(f"upload {upload.pk} takes no more bytes already")
+        entries.record("upload.discard", upload.pk, user=user.pk)
+
+
 def claim_check(upload_id: uuid.UUID) -> Upload | None:
     """Take an upload for checking, for ``CHECK_SECONDS``. ``None`` where another has it or it is done."""
     free = Q(checking_until=None) | Q(checking_until__lt=Now())

@@ -16,6 +16,8 @@ from leaderboard.web import access
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,120}")
 _TEXT_LIMIT = 4000
+OPEN_UPLOADS = 10
+"""Of one team at a time: each may hold as many bytes as an upload may have."""
 _FIELDS = (("base_model", 200), ("training_data", _TEXT_LIMIT), ("notes", _TEXT_LIMIT))
 
 
@@ -64,6 +66,11 @@ def open_upload(user: User, untrusted: Mapping[str, object]) -> Upload:
     team = access.acting_teams(user).filter(slug=str(untrusted.get("team", ""))).first()
     if team is None:
         raise Refused.one("team", "team", "You can't upload for this team.", "Choose one of your own teams.")
+    if team.uploads.filter(state=Upload.State.RECEIVING).count() >= OPEN_UPLOADS:
+        raise Refused.one(
+            "open-uploads", "team", f"{OPEN_UPLOADS} uploads of the team wait for their bytes.",
+            "Finish one of them, or give it up on its page.",
+        )  # fmt: skip
     return admissions.open_upload(team, user, name.strip(), declaration(untrusted))
 
 

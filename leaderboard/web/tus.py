@@ -141,6 +141,8 @@ def _part(request: HttpRequest, upload_id: uuid.UUID, file_id: uuid.UUID) -> Htt
     try:
         with transaction.atomic():
             row = _find(upload_id, file_id, lock=True)
+            if not Upload.objects.filter(pk=upload_id, state=Upload.State.RECEIVING).exists():
+                raise Stale("closed or given up before this part came")
             if row.offset != at:
                 return _conflict(row)
             limit = min(row.size - at, settings.UPLOAD_PART_LIMIT)

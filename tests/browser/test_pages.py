@@ -32,7 +32,7 @@ def board(cast: Cast) -> Cast:
     """A board with something on it."""
     Benchmark.objects.update(
         title="Small reasoning",
-        description="Numeric word problems, multiple choice and short exact answers, from generators with a secret seed.",
+        description="Numeric word problems, multiple choice, short answers: from generators with a secret seed.",
     )
     for name, team, score, half, extra in MODELS:
         cast.scored(score, getattr(cast, team), name=name, half=half, **extra)

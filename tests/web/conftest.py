@@ -78,11 +78,14 @@ class Visitor:
 def site() -> Iterator[str]:
     """The address of a real web server and its worker, in processes of their own under IDENTITY=web."""
     names = ("web-worker", "web")
+    for name in names:
+        daemons.stop(STATE, name)  # one left over may run yesterday's code
     rows = [processes.daemon(STATE, row) for row in processes.table(STATE) if row.name in names]
     spawned = [(daemons.spawn(STATE, row), row) for row in rows]
     for process, row in spawned:
         if process is not None:
             daemons.wait(STATE, process, row)
+    assert daemons.pid(STATE, "web"), "another server has the port"
     web = STATE.config()["web"]
     yield f"http://{web['host']}:{web['port']}"
     for name in names:

@@ -207,3 +207,26 @@ def test_whatever_comes_the_bytes_are_those_that_were_acknowledged(
     assert sender.head(location)["Upload-Offset"] == str(len(model))
     if model:
         assert sender.bytes_of(location) == model
+
+
+def test_an_upload_that_is_given_up_frees_its_bytes_and_takes_no_more(sender: Sender, quarantine: Path) -> None:
+    location = sender.create("config.json", 6)["Location"]
+    sender.patch(location, 0, b"abc")
+    assert sender.visitor.post(f"/uploads/{sender.upload.pk}/discard").status_code == 302
+    assert sender.patch(location, 3, b"def").status_code == 409
+    assert list(quarantine.iterdir()) == []
+    assert Upload.objects.get().state == "refused"
+
+
+def test_a_complete_upload_can_not_be_given_up(sender: Sender, quarantine: Path) -> None:
+    sender.patch(sender.create("config.json", 3)["Location"], 0, b"abc")
+    Upload.objects.update(state="checking")
+    sender.visitor.post(f"/uploads/{sender.upload.pk}/discard")
+    assert Upload.objects.get().state == "checking"
+    assert (quarantine / str(sender.upload.pk)).exists()
+
+
+def test_a_team_has_a_bounded_number_of_open_uploads(sender: Sender) -> None:
+    answers = [sender.visitor.send("/api/uploads", {"team": "aurora", "name": f"m{n}"}).status_code for n in range(11)]
+    assert answers.count(201) == 9  # one was open
+    assert answers[-1] == 422

@@ -5,14 +5,16 @@ from __future__ import annotations
 import uuid
 
 from django.conf import settings
+from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluator.errors import Refused, Stale
+from leaderboard.ledger import admissions
 from leaderboard.models import Checkpoint, Team, Upload
-from leaderboard.web import access, live, submitting
+from leaderboard.web import access, live, quarantine, submitting
 from leaderboard.web.access import Request
 
 RECENT = 10
@@ -49,6 +51,20 @@ def upload(request: Request, upload_id: uuid.UUID) -> HttpResponse:
     return render(request, template, context)
 
 
+@require_POST
+def discard(request: Request, upload_id: uuid.UUID) -> HttpResponse:
+    """Give up an upload that is not complete, and free its bytes."""
+    row = access.one(access.visible_uploads(request.user), pk=upload_id)
+    access.require(access.may_act_for(request.user, row.team_id))
+    try:
+        admissions.discard(row, request.user)
+    except Stale:
+        messages.error(request, "This upload is complete; it can't be given up any more.")
+        return redirect("upload", row.pk)
+    quarantine.drop(row.pk)
+    return redirect("submit")
+
+
 @require_GET
 def checkpoints(request: Request) -> HttpResponse:
     rows = access.visible_checkpoints(request.user).order_by("-admitted_at", "pk")
@@ -69,10 +85,14 @@ def checkpoint(request: Request, checkpoint_id: uuid.UUID) -> HttpResponse:
     return render(request, "checkpoints/checkpoint.html", context)
 
 
+_FIRST = ("architecture", "parameters", "dtype", "context", "vocabulary")
+
+
 def _facts(row: Checkpoint) -> list[tuple[str, object]]:
     """All but the control prompts, which are for the runner."""
-    shown = row.facts.items()
-    return [(name.replace("_", " "), value) for name, value in shown if name not in {"control", "completion"}]
+    shown = {name: value for name, value in row.facts.items() if name not in {"control", "completion"}}
+    names = [*(name for name in _FIRST if name in shown), *sorted(shown.keys() - set(_FIRST))]
+    return [(name.replace("_", " "), shown[name]) for name in names]
 
 
 @require_http_methods(["GET", "POST"])
