@@ -20,7 +20,7 @@ from evaluator.curator.demo_numeric import NUMERIC
 from evaluator.errors import Misuse
 from evaluator.records.canonical import lines
 
-SIZES: Mapping[str, int] = {"practice": 102, "reserve": 81, "active": 150}
+SIZES: Mapping[str, int] = {"practice": 60, "reserve": 120, "active": 120}
 
 SYSTEM = "Be brief."
 """A system message of our own: without one, chat templates put in theirs, which is longer than our questions."""

@@ -53,7 +53,7 @@ def test_it_has_at_least_300_items_in_the_promised_sizes(items: list[Item]) -> N
 
 def test_each_kind_fills_a_third_of_each_split(items: list[Item]) -> None:
     counts = Counter((item.split, item.kind) for item in items)
-    assert {count for (split, _), count in counts.items() if split == "active"} == {50}
+    assert {count for (split, _), count in counts.items() if split == "active"} == {demo_tasks.SIZES["active"] // 3}
     assert len(counts) == 9
 
 

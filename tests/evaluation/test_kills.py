@@ -11,6 +11,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 
 import psycopg
@@ -64,20 +65,27 @@ MATRIX = {
 CELLS = [(state, part) for state, parts in MATRIX.items() for part in parts]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def reference(django_db_blocker: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, object]]:
-    """What the same run gives when nobody kills anything."""
+@pytest.fixture(scope="module")
+def undisturbed(django_db_blocker: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, object]]:
+    """What the talkative run gives when nobody kills anything."""
     with django_db_blocker.unblock():  # type: ignore[attr-defined]
         services.empty()
         start(*EVALUATING, "web")
-        run = a_talkative_run(tmp_path_factory.mktemp("reference"))
+        run = a_talkative_run(tmp_path_factory.mktemp("undisturbed"))
         assert reaches(run, "scored", "void", "failed", seconds=180) == "scored"
         yield facts_of(run)
 
 
 def a_talkative_run(folder: Path) -> Run:
-    """Random weights that use up their allowance: the run lasts long enough to be interrupted."""
+    """Random weights that use up their allowance: the run lasts long enough to be interrupted in its midst."""
     return stage.a_run(folder / "random", stage.items(right=ITEMS, wrong=0), says=None, max_tokens=180)
+
+
+def a_short_run(folder: Path) -> Run:
+    return stage.a_run(folder / "says-42", stage.items(right=6, wrong=2))
+
+
+SHORT = {"score": Decimal("0.75"), "items": 8, "valid": 8, "practice": [("42", "1"), ("42", "1")]}
 
 
 def facts_of(run: Run) -> dict[str, object]:
@@ -129,13 +137,28 @@ def locked(table: str) -> Iterator[None]:
             return  # the database was the one that was killed
 
 
-@pytest.mark.parametrize(("state", "part"), CELLS)
-def test_killing(state: str, part: str, tmp_path: Path, reference: dict[str, object]) -> None:
-    with held(state, lambda: a_talkative_run(tmp_path)) as run:
+@pytest.mark.parametrize(("state", "part"), [cell for cell in CELLS if cell[0] != "asking"])
+def test_killing(state: str, part: str, tmp_path: Path) -> None:
+    with held(state, lambda: a_short_run(tmp_path)) as run:
         KILLS[part](run)
     restart_everything()
     assert reaches(run, "scored", "void", "failed", "cancelled", seconds=150) == "scored"
-    assert facts_of(run) == reference
+    assert facts_of(run) == SHORT
+    assert_once(run)
+
+
+@pytest.mark.parametrize("part", MATRIX["asking"])
+def test_killing_in_the_midst_of_asking(part: str, tmp_path: Path, undisturbed: dict[str, object]) -> None:
+    with held("asking", lambda: a_talkative_run(tmp_path)) as run:
+        KILLS[part](run)
+    restart_everything()
+    assert reaches(run, "scored", "void", "failed", "cancelled", seconds=180) == "scored"
+    assert facts_of(run) == undisturbed
+    assert_once(run)
+
+
+def assert_once(run: Run) -> None:
+    """One grade, one charge, one of each entry that ends something; no open attempt, no container, no journal."""
     assert Grade.objects.filter(run=run).count() == 1
     assert list(QuotaEntry.objects.values_list("kind", flat=True)) == ["charge"]
     ends = LogEntry.objects.filter(subject=run.pk, kind__in=["run.seal", "run.grade", "run.score"])

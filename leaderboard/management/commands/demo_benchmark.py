@@ -21,6 +21,8 @@ DESCRIPTION = (
     "Every installation draws its own items, so nobody has seen them."
 )
 VERSION = "1.0.0"
+SHORT = {"max_tokens": 12, "batch": {"policy": "length-sorted", "size": 32}}
+"""Answers are a word or a number. Batches of 32 cost a quarter less than of 16 on two cores."""
 
 
 class Command(BaseCommand):
@@ -37,7 +39,7 @@ class Command(BaseCommand):
         if release is None:
             drawn = io.BytesIO(demo_tasks.task_file(demo_tasks.new_seed()))
             release = freeze(benchmark, VERSION, importing.load(drawn, "demo")[1])
-        ensure_preset(benchmark, Preset.from_json(GREEDY | {"max_tokens": 12}, "preset"))
+        ensure_preset(benchmark, Preset.from_json(GREEDY | SHORT, "preset"))
         if release.state == Release.State.FROZEN:
             releases.activate(release)
         self.stdout.write(json.dumps({"release": str(release.pk), "practice": release.practice_digest}))
