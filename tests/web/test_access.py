@@ -122,6 +122,16 @@ def test_an_auditor_reads_every_run_and_moves_none(cast: Cast) -> None:
     assert visitor.post(reverse("run-cancel", args=[values["run_id"]])).status_code == 404
     assert visitor.get(reverse("checkpoint-submit", args=[values["checkpoint_id"]])).status_code == 404
     assert visitor.send(reverse("api-upload-close", args=[values["upload_id"]]), {}).status_code == 404
+    assert visitor.send(reverse("api-run-cancel", args=[values["run_id"]]), {}).status_code == 404
+    assert visitor.post(reverse("upload-discard", args=[values["upload_id"]])).status_code == 404
+    wanted = {
+        "checkpoint": str(values["checkpoint_id"]),
+        "release": str(cast.release.pk),
+        "preset": str(cast.preset.pk),
+    }
+    assert visitor.send(reverse("api-submissions"), wanted).status_code == 404
+    file = reverse("upload-file", args=[values["upload_id"], values["file_id"]])
+    assert visitor.ask("HEAD", file, HTTP_TUS_RESUMABLE="1.0.0").status_code == 404
 
 
 def test_a_rival_s_upload_takes_no_bytes_of_mine(cast: Cast) -> None:

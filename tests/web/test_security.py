@@ -55,8 +55,8 @@ def counts() -> dict[str, int]:
 
 
 def test_looking_changes_nothing(cast: Cast) -> None:
-    values = of_aurora(cast) | {"slug": "small"}
-    before = counts(), list(Run.objects.values())
+    values = of_aurora(cast) | {"slug": "small", "run_id": cast.queued(cast.aurora).pk}
+    before = counts(), list(Run.objects.values()), list(Upload.objects.values())
     visitor = Visitor(cast.captain)
     with as_web():
         for name, names in ALL:
@@ -64,7 +64,7 @@ def test_looking_changes_nothing(cast: Cast) -> None:
                 slug = "aurora" if name.startswith("team") else "small"
                 for method in ("GET", "HEAD"):
                     visitor.ask(method, address(name, names, values | {"slug": slug}), HTTP_TUS_RESUMABLE="1.0.0")
-    assert (counts(), list(Run.objects.values())) == before
+    assert (counts(), list(Run.objects.values()), list(Upload.objects.values())) == before
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/runs/not-a-uuid/", f"/runs/{uuid.UUID(int=0)}/", "/boards/none/"])
