@@ -141,6 +141,15 @@ def test_provenance_holds_the_runspec_whole(cast: Cast) -> None:
     assert body["runspec"] == casting.RUNSPEC
 
 
+def test_a_released_score_comes_with_its_interval(cast: Cast) -> None:
+    run = cast.scored("0.5", name="m", half="0.0625")
+    text = Visitor(cast.competitor).text(page(run))
+    assert "50.0 %" in text
+    assert "43.8 to 56.2" in text
+    body = json.loads(Visitor(cast.competitor).text(f"/api/runs/{run.pk}"))
+    assert (body["score"], body["low"], body["high"]) == ("0.500000", "0.437500", "0.562500")
+
+
 def test_a_score_below_the_gate_is_a_dash_with_its_reason(cast: Cast) -> None:
     run = cast.scored(None, coverage="0.75", valid=150)
     text = Visitor(cast.competitor).text(page(run))
