@@ -10,23 +10,27 @@ import os
 from functools import lru_cache
 
 from box import keys, layout, postgres, services, valkey
-from box.state import State, here
+from box.state import State, alone, folder, here
 
-STATE = State(root=here().root / "test", separate=os.geteuid() == 0)
+_ROOT = here().root
+# A process that pytest starts for itself has our settings' environment already, and is already at home.
+STATE = State(root=_ROOT if _ROOT.name == "test" else _ROOT / "test", separate=os.geteuid() == 0)
 
 
 @lru_cache(maxsize=1)
 def ensure() -> State:
     """Services up, database prepared. Once per process."""
-    _environments()
-    layout.ensure(STATE)
-    keys.ensure(STATE)
-    postgres.start(STATE)
-    postgres.sql(STATE, "ALTER SYSTEM SET fsync = off;\nSELECT pg_reload_conf();")
-    valkey.start(STATE)
-    services.configure(STATE, "transformers")
-    STATE.configure(**FAST)
-    services.prepare(STATE)
+    folder(STATE.root)
+    with alone(STATE.root / "up.lock"):
+        _environments()
+        layout.ensure(STATE)
+        keys.ensure(STATE)
+        postgres.start(STATE)
+        postgres.sql(STATE, "ALTER SYSTEM SET fsync = off;\nSELECT pg_reload_conf();")
+        valkey.start(STATE)
+        services.configure(STATE, "transformers")
+        STATE.configure(**FAST)
+        services.prepare(STATE)
     return STATE
 
 
@@ -36,8 +40,7 @@ FAST = {"lease_seconds": 6, "heartbeat_seconds": 1, "retry_seconds": 1}
 
 def _environments() -> None:
     """The same environments as the installation beside: they hold no state."""
-    STATE.root.mkdir(parents=True, exist_ok=True)
     for name in ("env", "checkpoints-source"):
         link = STATE.root / name
         if not link.is_symlink():
-            link.symlink_to(here().root / name)
+            link.symlink_to(STATE.root.parent / name)
