@@ -154,6 +154,16 @@ class PracticeItem:
     expected: object
 
     @property
+    def turns(self) -> list[tuple[str, str]]:
+        """Who said what: messages, alone or under their name, or a plain prompt."""
+        asked = self.prompt
+        if isinstance(asked, dict):
+            asked = asked.get("messages", asked.get("prompt", ""))
+        if isinstance(asked, list):
+            return [(str(one.get("role", "")), str(one.get("content", ""))) for one in asked if isinstance(one, dict)]
+        return [("prompt", str(asked))]
+
+    @property
     def verdict(self) -> str:
         if not self.score:
             return "unscored"

@@ -35,11 +35,6 @@ def outcome(code: str) -> str:
 
 
 @register.filter
-def is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-@register.filter
 def pretty(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
 

@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from evaluator.records.lifecycle import State
-from leaderboard.models import Attempt, QuotaEntry, Run
+from leaderboard.models import Attempt, PracticeResult, QuotaEntry, Run
 from leaderboard.web import live, words
 from tests import cast as casting
 from tests.cast import Cast
@@ -78,6 +78,19 @@ def test_practice_items_show_everything(cast: Cast) -> None:
     text = Visitor(cast.competitor).text(page(run))
     for shown in ("What is 3 + 3?", "It is 6.", "arithmetic", "right", "wrong"):
         assert shown in text
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [[{"role": "user", "content": "shown"}], {"messages": [{"role": "user", "content": "shown"}]}, "shown",
+     {"prompt": "shown"}],
+)  # fmt: skip
+def test_a_prompt_is_shown_in_each_form_it_may_have(cast: Cast, asked: object) -> None:
+    run = running(cast)
+    casting.practise(run, 1)
+    with casting.unguarded("leaderboard_practiceresult"):
+        PracticeResult.objects.update(prompt=asked)
+    assert "<pre>shown</pre>" in Visitor(cast.competitor).text(page(run))
 
 
 def test_polling_brings_what_is_new_and_says_when_it_is_over(cast: Cast) -> None:

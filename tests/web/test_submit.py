@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from leaderboard.ledger import quota
-from leaderboard.models import Benchmark, Checkpoint, Run, Submission
+from leaderboard.models import Benchmark, Checkpoint, Release, Run, Submission
 from tests import cast as casting
 from tests import factories
 from tests.cast import Cast
@@ -121,6 +121,18 @@ def test_a_checkpoint_s_page_shows_manifest_and_facts(cast: Cast) -> None:
     text = Visitor(cast.competitor).text(f"/checkpoints/{run.submission.checkpoint_id}/")
     for shown in ("config.json", "LlamaForCausalLM", "134.5 M", run.submission.checkpoint.manifest_digest, "50.0"):
         assert shown in text
+
+
+def test_a_release_is_told_by_counts_and_digests(cast: Cast) -> None:
+    counts = {
+        "active": {"items": 150, "groups": 140, "kinds": {"exact": 90, "choice": 60}, "categories": {"sums": 150}}
+    }
+    with casting.unguarded("leaderboard_release"):
+        Release.objects.update(counts=counts)
+    text = Visitor(cast.stranger).text("/benchmarks/small/")
+    for shown in ("<b>150</b> items in <b>140</b> groups", "choice 60 · exact 90", cast.release.prompts_digest):
+        assert shown in text
+    assert "{" not in text.split("<main")[1].replace("{&quot;", "").split("Presets")[0]
 
 
 def test_practice_items_can_be_taken_along(cast: Cast, settings: Any, tmp_path: Any) -> None:

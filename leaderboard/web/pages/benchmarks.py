@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
@@ -34,11 +35,28 @@ def benchmark(request: Request, slug: str) -> HttpResponse:
     return render(request, "benchmarks/benchmark.html", context)
 
 
-def _counts(release: Release) -> list[tuple[str, list[tuple[str, object]]]]:
-    """The counts as sections of name and number, whatever the curator counted by."""
-    plain = [(name, value) for name, value in release.counts.items() if not isinstance(value, dict)]
-    nested = [(name, sorted(value.items())) for name, value in release.counts.items() if isinstance(value, dict)]
-    return ([("all", plain)] if plain else []) + nested
+@dataclass(frozen=True)
+class Split:
+    """How many items one part of a release has, and of which sorts."""
+
+    name: str
+    items: int
+    groups: int
+    sorts: tuple[tuple[str, list[tuple[str, int]]], ...]
+
+
+_SPLITS = ("active", "practice", "reserve", "retired")
+
+
+def _counts(release: Release) -> list[Split]:
+    known = [(name, release.counts[name]) for name in _SPLITS if isinstance(release.counts.get(name), dict)]
+    return [
+        Split(
+            name, counts.get("items", 0), counts.get("groups", 0),
+            tuple((each, sorted(counts[each].items())) for each in ("kinds", "categories") if counts.get(each)),
+        )
+        for name, counts in known
+    ]  # fmt: skip
 
 
 @access.board_view

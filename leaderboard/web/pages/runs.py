@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard.ledger import quota, runs
+from leaderboard.models import Submission
 from leaderboard.web import access, events, live, provenance
 from leaderboard.web.access import Request
 
@@ -38,6 +39,7 @@ def run(request: Request, run_id: uuid.UUID) -> HttpResponse:
         "snapshot": live.snapshot(row.pk),
         "practice": practice,
         "tally": tally(practice),
+        "attempts": Submission.objects.filter(team=submission.team_id, release=submission.release_id).count(),
         "allowance": quota.allowance(submission.team, submission.release.benchmark),
         "acting": access.may_act_for(request.user, submission.team_id),
     }
