@@ -98,7 +98,7 @@ def test(state: State, chosen: argparse.Namespace) -> int:
     for name in images.ENGINES:
         images.ensure(state, name)
     os.chdir(REPOSITORY)
-    parallel = () if chosen.names else ("-n", "2", "--dist", "loadgroup")  # two: everything shares this machine's cores
+    parallel = () if chosen.names else ("-n", "2", "--dist", "loadscope")  # two: everything shares this machine's cores
     os.execv(python, [str(python), "-m", "pytest", *parallel, *chosen.names])  # noqa: S606
 
 

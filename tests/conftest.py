@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pytest_django.plugin import DjangoDbBlocker
+from xdist.scheduler import LoadScopeScheduling
 
 from tests import services
 
@@ -36,15 +36,22 @@ SHARED = frozenset({"ledger", "identities", "evaluation", "web", "browser"})
 """Folders whose tests share one installation: where tests run in parallel, these stay in one process, in order."""
 
 
+class Scopes(LoadScopeScheduling):  # type: ignore[misc]  # the library has no types
+    """What must stay in one process: everything on the shared installation; elsewhere a file."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        folder = nodeid.split("/")[1]
+        return "installation" if folder in SHARED else str(nodeid.partition("::")[0])
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Scopes:
+    return Scopes(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        folder = item.path.relative_to(Path(__file__).parent).parts[0]
-        if folder in SHARED or folder == "box":
-            item.add_marker(pytest.mark.xdist_group("installation" if folder in SHARED else folder))
-        _skip_without_users(item)
-
-
-def _skip_without_users(item: pytest.Item) -> None:
     """An ordinary user has no second Unix user to try things as. In CI that is a failure, not an excuse."""
-    if os.geteuid() != 0 and os.environ.get("CI") != "true" and item.get_closest_marker("root"):
-        item.add_marker(pytest.mark.skip(reason="needs a start as root"))
+    if os.geteuid() == 0 or os.environ.get("CI") == "true":
+        return
+    for item in items:
+        if item.get_closest_marker("root"):
+            item.add_marker(pytest.mark.skip(reason="needs a start as root"))

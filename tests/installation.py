@@ -41,6 +41,7 @@ FAST = {"lease_seconds": 6, "heartbeat_seconds": 1, "retry_seconds": 1}
 def _environments() -> None:
     """The same environments as the installation beside: they hold no state."""
     for name in ("env", "checkpoints-source"):
+        folder(STATE.root.parent / name)
         link = STATE.root / name
         if not link.is_symlink():
             link.symlink_to(STATE.root.parent / name)
