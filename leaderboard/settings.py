@@ -62,6 +62,19 @@ def _secret(name: str) -> str:
         raise ImproperlyConfigured(f"{IDENTITY} can't read its secret {path}: {error.strerror}.") from error
 
 
+def _with_secret(app: dict[str, Any]) -> dict[str, Any]:
+    """A provider of config.json, with its client secret from the web's own folder: config.json is open to all."""
+    if "secret" in app:
+        raise ImproperlyConfigured("config.json, openid_connect: move 'secret' to secrets/web/oidc-PROVIDER_ID.secret.")
+    if IDENTITY != "web":
+        return app
+    path = SECRETS / f"oidc-{app['provider_id']}.secret"
+    try:
+        return {**app, "secret": path.read_text().strip()}
+    except OSError as error:
+        raise ImproperlyConfigured(f"web can't read {path}: {error.strerror}.") from error
+
+
 DEBUG = _flag("HELDOUT_DEBUG")
 SECRET_KEY = _secret("django.key") or "this identity signs nothing"
 _WEB = CONFIG.get("web", {})
@@ -152,7 +165,7 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_ADAPTER = "leaderboard.web.accounts.AccountAdapter"
 SOCIALACCOUNT_ADAPTER = "leaderboard.web.accounts.SocialAccountAdapter"
 OPEN_SIGNUP = bool(_WEB.get("open_signup", False))
-SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": CONFIG.get("openid_connect", [])}}
+SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [_with_secret(app) for app in CONFIG.get("openid_connect", [])]}}
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_LOGOUT_REDIRECT_URL = "/"
@@ -183,7 +196,7 @@ CONTENT_SECURITY_POLICY = {
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 UPLOAD_PART_LIMIT = 16 * 1024 * 1024
-UPLOAD_LIMIT = int(_WEB.get("upload_limit", 200 * 1024**3))
+UPLOAD_LIMIT = int(_WEB.get("upload_limit", 64 * 1024**3))
 
 STATIC_URL = "static/"
 STATIC_ROOT = STATE / "static"

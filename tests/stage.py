@@ -35,6 +35,15 @@ def item(index: int, answer: str, *, split: str = "active", text: str | None = N
     }  # fmt: skip
 
 
+ASKED = ("messages", "prompt")
+
+
+def bare(whole: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same items as bare prompts, for presets that use no template."""
+    kept = [{key: value for key, value in each.items() if key != "messages"} for each in whole]
+    return [each | {"prompt": f"Question {each['index']}:"} for each in kept]
+
+
 def items(right: int, wrong: int, *, practice: int = 2) -> list[dict[str, Any]]:
     """``practice`` practice items, all right, then ``right`` hidden items whose answer is 42 and ``wrong`` others."""
     made = [item(index, "42", split="practice") for index in range(practice)]
@@ -45,8 +54,8 @@ def items(right: int, wrong: int, *, practice: int = 2) -> list[dict[str, Any]]:
 def a_release(benchmark: Benchmark, whole: Iterable[dict[str, Any]], version: str = "1.0.0") -> Release:
     """Seal ``whole`` into packs in the store and freeze and activate the release, as a curator's import would."""
     listed, ring, release_id = list(whole), Keyring(STATE.public), uuid.uuid4()
-    asked = prompts.seal(str(release_id), [{k: i[k] for k in ("index", "messages")} for i in listed], ring)
-    known = answers.seal(str(release_id), [{k: v for k, v in i.items() if k != "messages"} for i in listed], ring)
+    asked = prompts.seal(str(release_id), [{k: i[k] for k in ("index", *ASKED) if k in i} for i in listed], ring)
+    known = answers.seal(str(release_id), [{k: v for k, v in i.items() if k not in ASKED} for i in listed], ring)
     practice = [i for i in listed if i["split"] == "practice"]
     header = {"format": "heldout.practice/1", "release": str(release_id), "count": len(practice)}
     opened = b"".join(canonical(line) + b"\n" for line in [header, *practice])

@@ -121,6 +121,12 @@ def engine_versions(engine: str) -> dict[str, str]:
     return {name: pins[name] for name in _TOLD[engine] if name in pins}
 
 
+def control(plan: Plan) -> dict[str, Any]:
+    """The control prompt as intake rendered it, in the form that the preset asks in."""
+    name = "completion" if plan.preset.mode == "completion" else "control"
+    return dict(plan.checkpoint.facts[name])
+
+
 def check_guest(plan: Plan, ready: Mapping[str, Any]) -> None:
     """The guest that came up is the one the RunSpec describes, as far as it can tell us."""
     if ready.get("dtype") != plan.preset.dtype:

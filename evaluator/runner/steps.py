@@ -95,7 +95,7 @@ def evaluate(claim: Claim) -> None:
 
 def _ask_all(plan: Plan, spec: RunSpec, guest: GuestStream, beat: Heartbeat) -> tuple[Answers, Session]:
     talk = Conversation(guest, patience=Patience(), caps=CAPS, tick=beat.raise_if_stopped)
-    session = Session(talk, preset=plan.preset.as_json(), control=plan.checkpoint.facts["control"])
+    session = Session(talk, preset=plan.preset.as_json(), control=planning.control(plan))
     planning.check_guest(plan, session.open())
     prompts = planning.open_prompts(plan, keyring())
     answers = Answers(Journal(settings.JOURNAL, plan.run_id, spec.digest, keyring()))

@@ -46,6 +46,12 @@ def test_a_template_that_writes_the_date_is_rendered_as_at_intake(tmp_path: Path
     assert reaches(run, "scored", "void", "failed") == "scored"
 
 
+def test_a_completion_preset_asks_without_the_template(tmp_path: Path) -> None:
+    whole = stage.bare(stage.items(right=1, wrong=1))
+    run = stage.a_run(tmp_path / "says-42", whole, mode="completion")
+    assert reaches(run, "scored", "void", "failed") == "scored"
+
+
 def test_one_flipped_byte_of_a_checkpoint_stops_the_run(tmp_path: Path) -> None:
     stop("runner")
     run = stage.a_run(tmp_path / "flipped", stage.items(right=1, wrong=1))

@@ -81,3 +81,17 @@ def test_debug_does_not_start_where_others_can_reach_it() -> None:
 def test_an_unknown_identity_is_refused_by_name() -> None:
     done = run_as("web", "import os; os.environ['IDENTITY'] = 'root'; " + LOAD)
     assert "IDENTITY is 'root'" in done.stderr
+
+
+def test_a_client_secret_in_the_open_config_is_refused_and_in_its_file_taken() -> None:
+    provider = {"provider_id": "corp", "name": "Corp", "client_id": "heldout", "settings": {"server_url": "https://x"}}
+    before = STATE.config().get("openid_connect", [])
+    try:
+        STATE.configure(openid_connect=[provider | {"secret": "open"}])
+        assert "move 'secret' to secrets/web/oidc-PROVIDER_ID.secret" in run_as("web", LOAD).stderr
+        STATE.configure(openid_connect=[provider])
+        assert "oidc-corp.secret" in run_as("web", LOAD).stderr
+        with planted(STATE.secret("web", "oidc-corp.secret"), "web"):
+            assert run_as("web", LOAD).stdout == "started\n"
+    finally:
+        STATE.configure(openid_connect=before)
