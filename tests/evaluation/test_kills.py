@@ -26,7 +26,8 @@ from tests.processes import EVALUATING, containers_of, reaches, start, state_of,
 
 pytestmark = [pytest.mark.usefixtures("database"), pytest.mark.engine, pytest.mark.slow, pytest.mark.timeout(240)]
 
-ITEMS = 120
+ITEMS = 600
+"""So many that the journal gets its first chunk, after 256 answers, well before the end."""
 
 
 def kill_database(_: Run) -> None:
