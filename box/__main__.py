@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from box import demo, doctor, engine, environments, home, images, layout, processes, services
+from box import debian, demo, doctor, engine, environments, home, images, layout, processes, services
 from box.progress import Missing, say
 from box.state import REPOSITORY, State, here
 
@@ -94,6 +94,7 @@ def test(state: State, chosen: argparse.Namespace) -> int:
     """Everything the suite needs, then pytest in this process's place, so that its closing line stays the last."""
     python = environments.ensure(state, "dev")
     environments.ensure(state, "web")
+    debian.require("chromium", "chromium", "tests of the pages")
     engine.ensure(state)
     for name in images.ENGINES:
         images.ensure(state, name)

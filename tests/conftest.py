@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pytest_django.plugin import DjangoDbBlocker
 from xdist.scheduler import LoadScopeScheduling
 
-from tests import services
+from box import daemons
+from tests import installation, services
 
 
 @pytest.fixture(scope="session")
 def django_db_setup() -> None:
     """pytest-django makes no database of its own: ours comes from the services."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quiet(request: pytest.FixtureRequest) -> None:
+    """No process of an earlier folder works on the rows of tests that move them by hand."""
+    folder = request.path.relative_to(Path(__file__).parent).parts[0]
+    if folder in SHARED - {"evaluation"}:
+        for name in ("clock", "runner", "grader", "launcher"):
+            daemons.stop(installation.STATE, name)
 
 
 @pytest.fixture

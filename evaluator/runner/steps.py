@@ -112,6 +112,7 @@ def _ask_all(plan: Plan, spec: RunSpec, guest: GuestStream, beat: Heartbeat) -> 
 
 def _ask(plan: Plan, session: Session, items: list[dict[str, Any]], answers: Answers, told: Any) -> None:
     practice = planning.open_practice(plan.release)
+    _show(plan, practice, list(answers.by_index.values()))  # what an earlier worker journalled and may not have shown
     for record in session.outputs(items):
         _show(plan, practice, answers.add(record))
         told(len(answers.by_index))
