@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 
-from box import keys, layout, postgres, services, valkey
+from box import daemons, keys, layout, postgres, services, valkey
 from box.state import State, alone, folder, here
 
 _ROOT = here().root
@@ -28,6 +28,8 @@ def ensure() -> State:
         postgres.start(STATE)
         postgres.sql(STATE, "ALTER SYSTEM SET fsync = off;\nSELECT pg_reload_conf();")
         valkey.start(STATE)
+        if daemons.pid(STATE, "web") is None:
+            STATE.configure(web={})  # another installation may have taken the port since: choose a free one
         services.configure(STATE, "transformers")
         STATE.configure(**FAST)
         services.prepare(STATE)
